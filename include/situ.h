@@ -25,6 +25,7 @@
 #include "situ/learn.h"
 #include "situ/options.h"
 #include "situ/pareto.h"
+#include "situ/partition.h"
 #include "situ/plan.h"
 #include "situ/platform.h"
 #include "situ/problem.h"

@@ -112,7 +112,7 @@ def declare(include):
             fields = h.fields_of(name)
             types = [made for _, made in fields]
             listed = ", ".join(f'("{field}", {made})' for field, made in fields)
-            lines = ["", "", f"class {name}(Structure):", *wrapped(f"_fields_ = [{listed}]", 16)]
+            lines = ["", f"class {name}(Structure):", *wrapped(f"_fields_ = [{listed}]", 16)]
         needs = {word for made in types for word in re.findall(r"situ_\w+", made)}
         if needs <= done:
             out += lines

@@ -26,6 +26,7 @@ from ._library import (
 from ._library import lib as _lib
 from ._library import to_str as _to_str
 from ._options import Options
+from ._partition import Part, Partition, partition
 from ._place import (
     Comparison,
     compare,
@@ -69,6 +70,8 @@ __all__ = [
     "Operator",
     "Options",
     "OutOfMemory",
+    "Part",
+    "Partition",
     "Plan",
     "Platform",
     "Problem",
@@ -98,6 +101,7 @@ __all__ = [
     "list_solvers",
     "list_writers",
     "load_plan",
+    "partition",
     "place",
     "read_devices",
     "serve",

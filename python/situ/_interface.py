@@ -12,6 +12,7 @@ SITU_MAX_LINKS = 1048576
 SITU_MAX_OPERATORS = 50000000
 SITU_MAX_TENSORS = 100000000
 SITU_MAX_USES = 500000000
+SITU_PARTITION_MAX_DEVICES = 64
 SITU_VERSION_MAJOR = 0
 SITU_VERSION_MINOR = 3
 SITU_VERSION_PATCH = 0
@@ -74,102 +75,80 @@ situ_staging_callback = CFUNCTYPE(c_bool, c_void_p)
 
 situ_log_callback = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 
-
 class situ_compare_row(Structure):
     _fields_ = [("solver", c_char_p), ("plan", c_void_p), ("failure", c_char_p)]
-
 
 class situ_cost_options(Structure):
     _fields_ = [("size", c_size_t), ("model", c_char_p), ("efficiency", c_double), ("table_path", c_char_p), ("log",
                 situ_log_callback), ("log_context", c_void_p), ("fusion", c_char_p), ("engine", c_char_p), ("time_of",
                 situ_time_callback), ("time_context", c_void_p)]
 
-
 class situ_operator_time(Structure):
     _fields_ = [("op", c_int32), ("device", c_int32), ("time_ns", c_int64)]
-
 
 class situ_costs_summary(Structure):
     _fields_ = [("size", c_size_t), ("source", c_char_p), ("unit_ns", c_int64)]
 
-
 class situ_cost_model_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("source", c_char_p)]
-
 
 class situ_engine_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("version", c_char * 64), ("library",
                 c_char * 512), ("providers", c_char * 512), ("missing", c_char * 1024)]
-
 
 class situ_measure_options(Structure):
     _fields_ = [("size", c_size_t), ("engine", c_char_p), ("library", c_char_p), ("device", c_char_p),
                 ("time_limit_s", c_double), ("progress", situ_measure_callback), ("context", c_void_p), ("seed",
                 c_uint64), ("level", c_int), ("threads", c_int32), ("items", c_int32), ("warm_up", c_int32)]
 
-
 class situ_profile_summary(Structure):
     _fields_ = [("size", c_size_t), ("whole_ns", c_int64), ("half_ns", c_int64)]
-
 
 class situ_run_options(Structure):
     _fields_ = [("size", c_size_t), ("measure", POINTER(situ_measure_options)), ("queue", c_int32), ("in_process",
                 c_bool), ("map", c_char_p)]
 
-
 class situ_run_summary(Structure):
     _fields_ = [("size", c_size_t), ("rank", c_int32), ("served", c_bool), ("predicted_ns", c_int64), ("measured_ns",
                 c_int64), ("difference", c_double)]
 
-
 class situ_race_options(Structure):
     _fields_ = [("size", c_size_t), ("run", POINTER(situ_run_options)), ("log", c_char_p), ("replay", c_char_p)]
 
-
 class situ_race_summary(Structure):
     _fields_ = [("size", c_size_t), ("n_plans", c_int32), ("winner", c_int32)]
-
 
 class situ_trials_report(Structure):
     _fields_ = [("size", c_size_t), ("measured", c_int32), ("repeated", c_int32), ("rejected", c_int32),
                 ("single_device", c_int32), ("single_ns", c_int64), ("best_ns", c_int64), ("engine", c_char * 128)]
 
-
 class situ_error(Structure):
     _fields_ = [("status", c_int), ("where", c_char * 256), ("text", c_char * 512)]
-
 
 class situ_part(Structure):
     _fields_ = [("device", c_int32), ("n_operators", c_int32), ("n_working", c_int32), ("first_operator", c_int32),
                 ("last_operator", c_int32), ("work_ns", c_int64)]
 
-
 class situ_limit(Structure):
     _fields_ = [("kind", c_int), ("index", c_int32), ("share", c_double)]
 
-
 class situ_path_share(Structure):
     _fields_ = [("device", c_int32), ("link", c_int32), ("time_ns", c_int64)]
-
 
 class situ_stage(Structure):
     _fields_ = [("device", c_int32), ("n_devices", c_int32), ("n_operators", c_int32), ("first_operator", c_int32),
                 ("last_operator", c_int32), ("load_ns", c_int64)]
 
-
 class situ_path_step(Structure):
     _fields_ = [("op", c_int32), ("transfer", c_int32), ("start_ns", c_int64), ("finish_ns", c_int64)]
-
 
 class situ_explanation_summary(Structure):
     _fields_ = [("size", c_size_t), ("n_parts", c_int32), ("n_shares", c_int32), ("n_stages", c_int32), ("n_steps",
                 c_int32), ("transfer_bytes", c_int64), ("limit", situ_limit)]
 
-
 class situ_fit_row(Structure):
     _fields_ = [("amount", c_int64), ("finding", c_int), ("plan", c_void_p), ("model", c_void_p), ("reason",
                 c_char_p)]
-
 
 class situ_operator(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("kind", c_char_p), ("layer", c_char_p), ("phase", c_int),
@@ -177,40 +156,32 @@ class situ_operator(Structure):
                 ("moved_bytes", c_int64), ("source_id", c_int64), ("inferred", c_bool), ("colocation", c_int32),
                 ("split_ways", c_int64), ("weight_type", c_char_p)]
 
-
 class situ_tensor(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("dtype", c_int), ("rank", c_int32), ("dims",
                 POINTER(c_int64)), ("size_bytes", c_int64)]
-
 
 class situ_graph_summary(Structure):
     _fields_ = [("size", c_size_t), ("model", c_char_p), ("n_operators", c_int32), ("n_tensors", c_int32), ("n_uses",
                 c_int64), ("n_edges", c_int64)]
 
-
 class situ_guess(Structure):
     _fields_ = [("size", c_size_t), ("kind", c_int), ("n_operators", c_int32), ("subject", c_char_p), ("operators",
                 POINTER(c_int32))]
 
-
 class situ_judgement_summary(Structure):
     _fields_ = [("size", c_size_t), ("format", c_char_p), ("better", c_char_p), ("notes", c_char_p)]
-
 
 class situ_learn_progress(Structure):
     _fields_ = [("size", c_size_t), ("step", c_int64), ("trials", c_int64), ("problem", c_int32), ("reward",
                 c_double), ("mean_reward", c_double), ("value_ns", c_int64), ("best_ns", c_int64), ("seconds",
                 c_double), ("groups", c_int64)]
 
-
 class situ_learn_report(Structure):
     _fields_ = [("size", c_size_t), ("steps", c_int64), ("trials", c_int64), ("n_numbers", c_int64), ("stopped",
                 c_bool), ("seconds", c_double)]
 
-
 class situ_learner_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("source", c_char_p)]
-
 
 class situ_option_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("json", c_char_p), ("group", c_char_p), ("part", c_int),
@@ -218,22 +189,32 @@ class situ_option_info(Structure):
                 POINTER(c_char_p)), ("value", c_char_p), ("title", c_char_p), ("also", c_char_p), ("old", c_char_p),
                 ("family", c_char_p)]
 
-
 class situ_front_summary(Structure):
     _fields_ = [("size", c_size_t), ("n_points", c_int32), ("infeasible", c_bool), ("min_latency_ns", c_int64),
                 ("min_period_ns", c_int64), ("latency_bound", c_char_p), ("period_bound", c_char_p), ("reason",
                 c_char_p), ("seconds", c_double)]
 
+class situ_partition_options(Structure):
+    _fields_ = [("size", c_size_t), ("min_operators", POINTER(c_int32)), ("costs", POINTER(c_int64)),
+                ("crossing_cost", c_int64), ("part_cost", c_int64), ("max_steps", c_int64), ("time_limit_s",
+                c_double)]
+
+class situ_partition_summary(Structure):
+    _fields_ = [("size", c_size_t), ("outcome", c_int), ("n_parts", c_int32), ("n_devices", c_int32), ("n_crossings",
+                c_int64), ("cost", c_int64), ("lower_bound", c_int64)]
+
+class situ_subgraph(Structure):
+    _fields_ = [("size", c_size_t), ("device", c_int32), ("n_operators", c_int32), ("n_inputs", c_int32),
+                ("n_outputs", c_int32), ("operators", POINTER(c_int32)), ("inputs", POINTER(c_int32)), ("outputs",
+                POINTER(c_int32))]
 
 class situ_transfer(Structure):
     _fields_ = [("tensor", c_int32), ("link", c_int32), ("to_memory", c_int32), ("start_ns", c_int64), ("finish_ns",
                 c_int64)]
 
-
 class situ_device_use(Structure):
     _fields_ = [("size", c_size_t), ("n_operators", c_int32), ("replica_of", c_int32), ("load_ns", c_int64),
                 ("memory_bytes", c_int64), ("memory_limit_bytes", c_int64)]
-
 
 class situ_plan_summary(Structure):
     _fields_ = [("size", c_size_t), ("outcome", c_int), ("exists", c_bool), ("claimed", c_bool), ("n_operators",
@@ -245,26 +226,21 @@ class situ_plan_summary(Structure):
                 c_char_p), ("reason", c_char_p), ("certificate", c_char_p), ("steps", c_int64), ("seed", c_uint64),
                 ("seconds", c_double)]
 
-
 class situ_robustness(Structure):
     _fields_ = [("size", c_size_t), ("uncertainty", c_double), ("draws", c_int32), ("preferred", c_bool),
                 ("beats_single", c_double), ("speedup_5", c_double), ("speedup_median", c_double), ("speedup_95",
                 c_double), ("regret_ns", c_int64), ("flip_factor", c_double), ("flip_what", c_char * 128)]
 
-
 class situ_statistic(Structure):
     _fields_ = [("name", c_char_p), ("value", c_int64)]
 
-
 class situ_violation(Structure):
     _fields_ = [("rule", c_char_p), ("text", c_char_p)]
-
 
 class situ_verdict_summary(Structure):
     _fields_ = [("size", c_size_t), ("n_violations", c_int32), ("n_found", c_int64), ("verified_ns", c_int64),
                 ("certificate", c_char_p), ("unverified", c_char_p), ("recomputed", c_char_p), ("unchecked",
                 c_char_p)]
-
 
 class situ_device(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("class_name", c_char_p), ("peak_flops", c_double * 32),
@@ -273,16 +249,13 @@ class situ_device(Structure):
                 c_int32), ("family", c_int), ("efficiency", c_double), ("members", c_int32), ("sync_links", c_int32),
                 ("sync_latency_ns", c_int64), ("sync_bytes_per_s", c_double)]
 
-
 class situ_link(Structure):
     _fields_ = [("from_device", c_int32), ("to_device", c_int32), ("latency_ns", c_int64), ("bytes_per_s", c_double),
                 ("channel", c_int32)]
 
-
 class situ_platform_summary(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("n_devices", c_int32), ("n_links", c_int32), ("n_classes",
                 c_int32), ("n_memories", c_int32)]
-
 
 class situ_device_kind_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("kind", c_char_p), ("memory_bytes",
@@ -290,21 +263,17 @@ class situ_device_kind_info(Structure):
                 ("family", c_int), ("integrated", c_bool), ("bus", c_char_p), ("fabric", c_char_p), ("source",
                 c_char_p), ("granted_bytes", c_int64)]
 
-
 class situ_link_kind_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("latency_ns", c_int64), ("to_host_ns",
                 c_int64), ("bytes_per_s", c_double), ("fabric", c_bool), ("switched", c_bool), ("source", c_char_p)]
-
 
 class situ_link_line(Structure):
     _fields_ = [("size", c_size_t), ("latency_ns", c_int64), ("bytes_per_s", c_double), ("latency_raised", c_bool),
                 ("n_sizes", c_int32), ("r_squared", c_double), ("worst_share", c_double), ("worst_bytes", c_double),
                 ("n_measured", c_int64)]
 
-
 class situ_link_sample(Structure):
     _fields_ = [("size_bytes", c_double), ("time_ns", c_double), ("fitted_ns", c_double), ("n_measured", c_int64)]
-
 
 class situ_problem_options(Structure):
     _fields_ = [("size", c_size_t), ("objective", c_int), ("execution", c_int), ("contention", c_int), ("overlap",
@@ -315,26 +284,21 @@ class situ_problem_options(Structure):
                 POINTER(c_int32)), ("secondary_costs", c_void_p), ("max_secondary_ns", c_int64), ("secondary_name",
                 c_char_p), ("keep_name", c_char_p), ("names", c_char_p), ("max_unknown_percent", c_double)]
 
-
 class situ_problem_summary(Structure):
     _fields_ = [("size", c_size_t), ("objective", c_int), ("execution", c_int), ("communication", c_int), ("overlap",
                 c_int), ("contention", c_int), ("schedule", c_int), ("copies", c_int32), ("max_calls", c_int32),
                 ("free", c_bool), ("replicate", c_bool), ("guessed", c_bool), ("conflict", c_char_p), ("scope",
                 c_char_p), ("n_unknown", c_int32), ("n_unknown_operators", c_int32), ("unknown_share", c_double)]
 
-
 class situ_unknown(Structure):
     _fields_ = [("size", c_size_t), ("kind", c_int), ("subject", c_char_p), ("n_operators", c_int32), ("share",
                 c_double)]
 
-
 class situ_ranks_summary(Structure):
     _fields_ = [("size", c_size_t), ("own", c_int32), ("count", c_int32), ("lost", c_int64)]
 
-
 class situ_dim(Structure):
     _fields_ = [("name", c_char_p), ("value", c_int64)]
-
 
 class situ_read_options(Structure):
     _fields_ = [("size", c_size_t), ("reader", c_char_p), ("dims", POINTER(situ_dim)), ("default_dim", c_int64),
@@ -344,70 +308,56 @@ class situ_read_options(Structure):
                 c_int64), ("acceptance", c_double), ("kv_type", c_char_p), ("assumed", POINTER(c_char_p)),
                 ("recompute", c_char_p), ("ubatch", c_int64)]
 
-
 class situ_model_summary(Structure):
     _fields_ = [("size", c_size_t), ("reader", c_char_p), ("notes", c_char_p), ("hash", c_uint64), ("n_assumed_dims",
                 c_int32), ("n_nested_operators", c_int64)]
 
-
 class situ_reader_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("suffixes", c_char_p)]
-
 
 class situ_builtin_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("source", c_char_p), ("parameters",
                 c_char * 256)]
 
-
 class situ_builtin_parameter(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("about", c_char_p), ("default_value", c_int64), ("min",
                 c_int64), ("max", c_int64)]
 
-
 class situ_report_options(Structure):
     _fields_ = [("size", c_size_t), ("colour", c_bool), ("unicode", c_bool), ("width", c_int32)]
-
 
 class situ_page_options(Structure):
     _fields_ = [("size", c_size_t), ("what_ifs", c_void_p), ("comparison", c_void_p), ("run_json", c_char_p),
                 ("other", c_void_p)]
 
-
 class situ_learn_row(Structure):
     _fields_ = [("problem", c_void_p), ("curve", c_double * 16), ("best_ns", c_int64)]
-
 
 class situ_serving_row(Structure):
     _fields_ = [("streams", c_int64), ("group", c_int32), ("n_copies", c_int32), ("stream_tokens_per_s", c_double),
                 ("tokens_per_s", c_double), ("on_front", c_bool)]
-
 
 class situ_size_row(Structure):
     _fields_ = [("platform", c_char_p), ("reason", c_char_p), ("finding", c_int), ("value_ns", c_int64),
                 ("lower_bound_ns", c_int64), ("tokens_per_second", c_double), ("price", c_double),
                 ("price_of_a_million", c_double)]
 
-
 class situ_progress(Structure):
     _fields_ = [("size", c_size_t), ("solver", c_char_p), ("seconds", c_double), ("steps", c_int64), ("value_ns",
                 c_int64), ("lower_bound_ns", c_int64)]
-
 
 class situ_solver_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("source", c_char_p), ("stream", c_bool),
                 ("calls", c_bool), ("pipeline", c_bool), ("exact", c_bool), ("missing", c_char_p)]
 
-
 class situ_bound_info(Structure):
     _fields_ = [("size", c_size_t), ("stream", c_bool), ("calls", c_bool), ("pipeline", c_bool), ("name", c_char_p),
                 ("title", c_char_p), ("source", c_char_p)]
-
 
 class situ_staging_options(Structure):
     _fields_ = [("size", c_size_t), ("n_devices", c_int64), ("memory_bytes", c_int64), ("bytes_per_s", c_int64),
                 ("micro_batches", c_int64), ("no_splits", c_bool), ("no_replicas", c_bool), ("no_recompute", c_bool),
                 ("time_limit_s", c_double), ("progress", situ_staging_callback), ("context", c_void_p)]
-
 
 class situ_staging_info(Structure):
     _fields_ = [("size", c_size_t), ("period_ns", c_int64), ("lower_bound_ns", c_int64), ("bound_checked", c_bool),
@@ -415,20 +365,16 @@ class situ_staging_info(Structure):
                 ("memory_bytes", c_int64), ("bytes_per_s", c_int64), ("micro_batches", c_int64), ("seconds",
                 c_double)]
 
-
 class situ_staging_stage(Structure):
     _fields_ = [("split", c_int32), ("replicas", c_int32), ("layers", c_int32), ("recomputed", c_int32), ("time_ns",
                 c_int64), ("size_bytes", c_int64), ("kept", c_int64), ("first", c_char_p), ("last", c_char_p)]
 
-
 class situ_staging_layer(Structure):
     _fields_ = [("name", c_char_p), ("way", c_char_p), ("stage", c_int32)]
-
 
 class situ_what_if(Structure):
     _fields_ = [("change", c_char_p), ("outcome", c_int), ("value_ns", c_int64), ("lower_bound_ns", c_int64),
                 ("inputs", c_int32)]
-
 
 class situ_writer_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("suffix", c_char_p), ("folder",
@@ -438,11 +384,9 @@ situ_learn_callback = CFUNCTYPE(c_bool, c_void_p, POINTER(situ_learn_progress))
 
 situ_progress_callback = CFUNCTYPE(c_bool, c_void_p, POINTER(situ_progress))
 
-
 class situ_profile_options(Structure):
     _fields_ = [("size", c_size_t), ("measure", POINTER(situ_measure_options)), ("read", POINTER(situ_read_options)),
                 ("memory", c_char_p)]
-
 
 class situ_instance_options(Structure):
     _fields_ = [("size", c_size_t), ("model", c_char_p), ("platform", c_char_p), ("read", POINTER(situ_read_options)),
@@ -452,12 +396,10 @@ class situ_instance_options(Structure):
                 POINTER(c_char_p)), ("max_ttft_ns", c_int64), ("min_speed", c_double), ("n_writers", c_int32),
                 ("strict", c_bool), ("writers", POINTER(c_char_p)), ("tensor_parallel", c_char_p)]
 
-
 class situ_learn_options(Structure):
     _fields_ = [("size", c_size_t), ("out", c_char_p), ("from", c_char_p), ("resume", c_bool), ("steps", c_int64),
                 ("save_every", c_int64), ("time_limit_s", c_double), ("seed", c_uint64), ("teacher", c_char_p),
                 ("paper", c_bool), ("variant", c_char_p), ("progress", situ_learn_callback), ("context", c_void_p)]
-
 
 class situ_solve_options(Structure):
     _fields_ = [("size", c_size_t), ("solvers", c_char_p), ("time_limit_s", c_double), ("max_steps", c_int64),
@@ -467,24 +409,19 @@ class situ_solve_options(Structure):
                 ("tolerance", c_double), ("min_gain", c_double), ("max_parts", c_int32), ("min_part", c_int32),
                 ("uncertainty", c_double), ("robust", c_bool), ("form", c_int32), ("ranks", c_void_p)]
 
-
 class situ_fit_options(Structure):
     _fields_ = [("size", c_size_t), ("quantity", c_int), ("max", c_int64), ("goal", c_char_p), ("solve",
                 POINTER(situ_solve_options))]
-
 
 class situ_judge_options(Structure):
     _fields_ = [("size", c_size_t), ("command", c_char_p), ("format", c_char_p), ("solve",
                 POINTER(situ_solve_options))]
 
-
 class situ_pareto_options(Structure):
     _fields_ = [("size", c_size_t), ("points", c_int32), ("solve", POINTER(situ_solve_options))]
 
-
 class situ_serving_options(Structure):
     _fields_ = [("size", c_size_t), ("max_streams", c_int64), ("solve", POINTER(situ_solve_options))]
-
 
 class situ_size_options(Structure):
     _fields_ = [("size", c_size_t), ("goal", c_char_p), ("platforms", c_char_p), ("prices", c_char_p), ("all",
@@ -614,6 +551,12 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_outcome_name": (c_char_p, [c_int]),
     "situ_overlap_name": (c_char_p, [c_int]),
     "situ_pareto": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_pareto_options), POINTER(situ_error)]),
+    "situ_partition_find": (c_int, [POINTER(c_void_p), c_void_p, c_int32, POINTER(c_bool),
+        POINTER(situ_partition_options), POINTER(situ_error)]),
+    "situ_partition_free": (None, [c_void_p]),
+    "situ_partition_get_summary": (c_bool, [c_void_p, POINTER(situ_partition_summary)]),
+    "situ_partition_part": (c_bool, [c_void_p, c_int32, POINTER(situ_subgraph)]),
+    "situ_partition_part_of": (c_int32, [c_void_p, c_int32]),
     "situ_path_check_writable": (c_int, [c_char_p, POINTER(situ_error)]),
     "situ_phase_name": (c_char_p, [c_int]),
     "situ_place": (c_int, [POINTER(c_void_p), POINTER(c_void_p), POINTER(situ_instance_options),

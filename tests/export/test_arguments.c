@@ -14,6 +14,7 @@ static void nothing_can_be_freed(void **state) {
   situ_platform_free(NULL);
   situ_link_fit_free(NULL);
   situ_staging_free(NULL);
+  situ_partition_free(NULL);
   situ_costs_free(NULL);
   situ_model_free(NULL);
   situ_problem_free(NULL);
@@ -341,6 +342,62 @@ static void a_staging_needs_a_file(void **state) {
   remove("stages.json");
 }
 
+static void a_partition_needs_a_graph_and_what_is_supported(void **state) {
+  (void)state;
+  situ_graph_summary has = SITU_GRAPH_SUMMARY_INIT;
+  situ_partition *partition = NULL;
+  situ_partition_options options = SITU_PARTITION_OPTIONS_INIT, unsized = {0};
+  situ_partition_summary says = SITU_PARTITION_SUMMARY_INIT, unsized_summary = {0};
+  situ_subgraph part = SITU_SUBGRAPH_INIT, unsized_part = {0};
+  assert_true(situ_graph_get_summary(graph, &has) && has.n_operators < 4096);
+  static bool all[4096], none[4096];
+  static int64_t cost[4096];
+  for (int32_t v = 0; v < has.n_operators; v++) all[v] = true;
+  REFUSED(situ_partition_find(NULL, graph, 1, all, NULL, error));
+  REFUSED_OUT(partition, situ_partition_find(&partition, NULL, 1, all, NULL, error));
+  REFUSED_OUT(partition, situ_partition_find(&partition, graph, 1, NULL, NULL, error));
+  REFUSED_OUT(partition, situ_partition_find(&partition, graph, 1, all, &unsized, error));
+  assert_int_equal(situ_partition_find(&partition, graph, 1, none, NULL, NULL), SITU_STATUS_BAD_INPUT);
+  const int32_t beyond[] = {INT32_MIN, -1, 0, SITU_PARTITION_MAX_DEVICES + 1, INT32_MAX};
+  for (int k = 0; k < 5; k++)
+    REFUSED_OUT(partition, situ_partition_find(&partition, graph, beyond[k], all, NULL, error));
+  int64_t *const amounts[] = {&options.crossing_cost, &options.part_cost, &options.max_steps, &cost[0]};
+  int32_t min = -1;
+  options.costs = cost;
+  for (int k = 0; k < 4; k++) {
+    *amounts[k] = -1;
+    REFUSED_OUT(partition, situ_partition_find(&partition, graph, 1, all, &options, error));
+    *amounts[k] = INT64_MAX;
+    if (k != 2) REFUSED_OUT(partition, situ_partition_find(&partition, graph, 1, all, &options, error));
+    *amounts[k] = 0;
+  }
+  options.time_limit_s = NAN;
+  REFUSED_OUT(partition, situ_partition_find(&partition, graph, 1, all, &options, error));
+  options.time_limit_s = 0;
+  options.min_operators = &min;
+  REFUSED_OUT(partition, situ_partition_find(&partition, graph, 1, all, &options, error));
+  min = INT32_MAX;
+  DONE(situ_partition_find(&partition, graph, 1, all, &options, error));
+  assert_true(situ_partition_get_summary(partition, &says) && says.outcome == SITU_OUTCOME_INFEASIBLE);
+  assert_int_equal(situ_partition_part_of(partition, 0), -1);
+  situ_partition_free(partition);
+  DONE(situ_partition_find(&partition, graph, 1, all, NULL, error));
+  assert_true(situ_partition_get_summary(partition, &says) && says.n_parts == 1 &&
+              says.outcome == SITU_OUTCOME_OPTIMAL);
+  assert_false(situ_partition_get_summary(NULL, &says) || situ_partition_get_summary(partition, NULL) ||
+               situ_partition_get_summary(partition, &unsized_summary));
+  assert_true(situ_partition_part(partition, 0, &part) && part.n_operators == has.n_operators);
+  assert_false(situ_partition_part(NULL, 0, &part) || situ_partition_part(partition, 0, NULL) ||
+               situ_partition_part(partition, 0, &unsized_part));
+  const int32_t wrong[] = EXTREMES(1), no_operator[] = EXTREMES(has.n_operators);
+  for (int k = 0; k < N_EXTREMES; k++) {
+    assert_false(situ_partition_part(partition, wrong[k], &part));
+    assert_int_equal(situ_partition_part_of(partition, no_operator[k]), -1);
+  }
+  assert_int_equal(situ_partition_part_of(NULL, 0), -1);
+  situ_partition_free(partition);
+}
+
 static void a_link_fit_needs_a_file(void **state) {
   (void)state;
   situ_link_fit *fit = NULL;
@@ -455,6 +512,7 @@ int main(void) {
       cmocka_unit_test(what_no_platform_can_hold_is_refused),
       cmocka_unit_test(a_platform_is_read_within_its_bounds_only),
       cmocka_unit_test(a_staging_needs_a_file),
+      cmocka_unit_test(a_partition_needs_a_graph_and_what_is_supported),
       cmocka_unit_test(a_link_fit_needs_a_file),
       cmocka_unit_test(costs_are_asked_for_what_they_have),
       cmocka_unit_test(a_model_needs_a_path_and_whole_options),
