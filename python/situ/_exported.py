@@ -146,6 +146,11 @@ class TorchGraph(Graph):
         self.reader_of: dict[str, str] = {}  #: from each parameter and buffer to the first operator that reads it
         self.states: dict[str, int] = {}  #: bytes of each parameter and buffer of the module
 
+    def __getattr__(self, name: str) -> Any:
+        if name == "program":
+            raise AttributeError("the program of a pickled plan is in the process that exported it: run and measure it there")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
 
 def _dtype(value: torch.Tensor) -> str | None:
     name = str(value.dtype).removeprefix("torch.")

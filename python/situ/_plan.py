@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import json
 import math
@@ -154,8 +155,6 @@ class Plan(Frozen):
 
     A plan without a placement (`bool(plan)` is False) says why in `reason`; accessors that need a placement raise
     NoPlan."""
-
-    _instead = "; save it by plan.save(path) and read it by situ.load_plan(path)"
 
     def __init__(self, pointer: int, instance: Instance, interrupted: bool = False, owner: Frozen | None = None):
         self._pointer, self._instance, self._owner = pointer, instance, owner
@@ -481,16 +480,31 @@ class Plan(Frozen):
     def save(self, path: str | os.PathLike[str]) -> list[str]:
         """Writes a plan file. Graph, platform and costs that came from Python are written next to it (PLAN.graph.json,
         ...), so that situ.load_plan and `situ check` can open it again. Returns the files written."""
-        target, text, files = pathlib.Path(path), self.to_text(), []
-        for what in ("graph", "platform", "costs"):
-            if what in self._instance.folder.made:
-                made = self._instance.folder.made[what]
-                beside = target.with_name(f"{target.stem}.{what}.json")
-                _write(beside, pathlib.Path(made).read_text(encoding="utf-8"))
-                text = text.replace(json.dumps(made, ensure_ascii=False), json.dumps(beside.name, ensure_ascii=False))
-                files.append(str(beside))
+        target = pathlib.Path(path)
+        text, made = self._files(target.stem + ".")
+        for name, content in made.items():
+            _write(target.with_name(name), content)
         _write(target, text)
-        return [str(target), *files]
+        return [str(target), *(str(target.with_name(name)) for name in made)]
+
+    def _files(self, prefix: str) -> tuple[str, dict[str, str]]:
+        """The content of a plan file, and of the files of Python objects that it names beside it."""
+        text, beside = self.to_text(), {}
+        for what, made in self._instance.folder.made.items():
+            if what not in ("graph", "platform", "costs"):
+                continue
+            name = f"{prefix}{what}.json"
+            beside[name] = pathlib.Path(made).read_text(encoding="utf-8")
+            text = text.replace(json.dumps(made, ensure_ascii=False), json.dumps(name, ensure_ascii=False))
+        return text, beside
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        """A plan is pickled as its plan file with the Python objects that it names; a model or platform of a file is
+        read again from there. Its program of PyTorch stays behind."""
+        source = copy.copy(self.source)
+        if source is not None:
+            vars(source).pop("program", None)
+        return _unpickle, (*self._files(""), os.getcwd(), source, self.interrupted)
 
     def write(self, format: str, path: str | os.PathLike[str]) -> None:
         """Writes the plan in the format of another tool (situ.list_writers)."""
@@ -499,6 +513,28 @@ class Plan(Frozen):
     def replay(self) -> Plan:
         """The same placement, simulated again."""
         return Plan(make("situ_replay", self._pointer), self._instance)
+
+
+def _unpickle(text: str, beside: dict[str, str], cwd: str, source: Graph | None, interrupted: bool) -> Plan:
+    """The plan of another process."""
+    folder, out, opened = Folder(), ctypes.c_void_p(), ctypes.c_void_p()
+    for name, content in beside.items():
+        folder.write(name.removesuffix(".json"), content)
+    known = json.loads(text)
+    instance = known["instance"]
+    for named, key in ((instance, "model"), (instance, "platform"), (instance["costs"], "table")):
+        if isinstance(named.get(key), str) and named[key] not in beside:
+            paths = named[key].split(",") if key == "table" else [named[key]]
+            there = [os.path.join(cwd, path) for path in paths]
+            named[key] = ",".join(new if os.path.exists(new) else path for new, path in zip(there, paths))
+    plan = folder.write("plan", json.dumps(known))
+    with Watch() as watch, folder.unnamed():
+        filled = fill({})
+        watch.attach(filled.instance)
+        call("situ_plan_read_with", ctypes.byref(out), ctypes.byref(opened), ctypes.byref(filled.instance), plan)
+    assert out.value is not None and opened.value is not None
+    folder.graph = source
+    return Plan(out.value, Instance(opened.value, folder), interrupted)
 
 
 def _write(path: pathlib.Path, text: str) -> None:

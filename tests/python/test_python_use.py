@@ -1,8 +1,10 @@
 """What only Python has: graphs, platforms and costs as objects, data frames, notebooks, errors, threads, Ctrl-C, exit."""
+import concurrent.futures
 import copy
 import gc
 import json
 import math
+import multiprocessing
 import os
 import pathlib
 import pickle
@@ -137,12 +139,59 @@ def test_a_plan_outlives_its_problem_and_its_copies():
     assert situ.Problem(two_matrices(), MACHINE).solve().replay().check().valid  # whose problem is gone already
 
 
-@pytest.mark.parametrize("made", [lambda: situ.place(two_matrices(), MACHINE), lambda: situ.Problem(two_matrices(), MACHINE),
-                                  lambda: situ.compare(two_matrices(), MACHINE, solver=["heft"])])
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_a_plan_cannot_be_pickled_and_says_so(made, protocol):
+def test_a_problem_cannot_be_pickled_and_says_so(protocol):
     with pytest.raises(TypeError, match="cannot be pickled"):
-        pickle.dumps(made(), protocol)
+        pickle.dumps(situ.Problem(two_matrices(), MACHINE), protocol)
+
+
+def same(plan, other):
+    assert other.value_ns == plan.value_ns and other.bound_ns == plan.bound_ns and other.outcome == plan.outcome
+    assert other.scope == plan.scope and other.reason == plan.reason and bool(other) == bool(plan)
+    assert other.operators == plan.operators and [vars(d) for d in other.devices] == [vars(d) for d in plan.devices]
+    if plan:
+        assert other.placement == plan.placement and other.transfers == plan.transfers and other.check().valid
+        assert {name: other.times_of(name) for name in other.operators} == {name: plan.times_of(name) for name in plan.operators}
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_a_pickled_plan_is_the_same_plan(protocol):
+    machine = situ.Platform.read(MACHINE)
+    plans = [situ.place(two_matrices(), machine, costs=lambda operator, device: 7 if device.name == "cpu" else 5),
+             situ.place(two_matrices(), MACHINE, fix={"a": "gpu1"}, unused="gpu1"),  # infeasible
+             situ.compare(two_matrices(), MACHINE, solver=["heft"]).plans["heft"],
+             situ.Problem(two_matrices(), MACHINE).evaluate({"a": "gpu0", "b": "gpu1"})]
+    for plan in plans:
+        again = pickle.loads(pickle.dumps(plan, protocol))
+        same(plan, again)
+        same(plan, pickle.loads(pickle.dumps(again, protocol)))  # and once more, from what it was made of
+
+
+def test_a_pickled_plan_finds_the_files_it_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    two_matrices().save("model.json")
+    situ.Platform.read(MACHINE).save("machine.json")
+    (tmp_path / "costs.json").write_text(json.dumps(situ.costs("model.json", "machine.json")))
+    plan = situ.place("model.json", "machine.json", cost_table="costs.json")
+    text = pickle.dumps(plan)
+    monkeypatch.chdir("/")
+    same(plan, pickle.loads(text))
+    (tmp_path / "model.json").unlink()
+    with pytest.raises(situ.FileError):
+        pickle.loads(text)
+
+
+def placed(platform):
+    return situ.place(two_matrices(), platform, steps=50)
+
+
+def test_pools_return_plans():
+    machines = [MACHINE, "2*v100-16g", "cpu"]
+    spawn = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(2, spawn) as pool:
+        for machine, plan in zip(machines, pool.map(placed, machines)):
+            assert plan.platform == machine
+            same(placed(machine), plan)
 
 
 def test_a_model_without_a_name_and_a_list_as_a_platform_are_refused():
