@@ -87,6 +87,13 @@ SITU_API situ_status situ_solve(situ_plan **out, const situ_problem *problem, co
 SITU_API situ_status situ_simulate(situ_plan **out, const situ_problem *problem, const int32_t *device,
                                    const int32_t *order, situ_error *error);
 
+/* A plan of a changed graph from one of the graph before, to start a search from (situ_solve_options.starts): of
+ * `problem`, whatever graph and platform `plan` has. Operators are matched by name and by structure, devices by name
+ * and class; what is new goes where its inputs are made. As of situ_simulate, constraints other than pins, support and
+ * colocation are not enforced. BAD_ARGUMENT if `plan` has no placement. */
+SITU_API situ_status situ_plan_carry(situ_plan **out, const situ_plan *plan, const situ_problem *problem,
+                                     situ_error *error);
+
 /* The table of solvers. */
 typedef struct situ_solver_info {
   size_t size;

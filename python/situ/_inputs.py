@@ -9,7 +9,7 @@ import math
 import os
 import pathlib
 import tempfile
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Union, cast
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence, Union, cast
 
 from ._graph import Graph, Operator
 from ._library import BadArgument, SituError, to_bytes
@@ -27,7 +27,9 @@ Model = Union[
 ]
 Machine = Union[str, "os.PathLike[str]", Platform, None]
 Cost = Callable[[Operator, Device], Union[float, None]]
-Costs = Union[str, Cost, Mapping[str, Mapping[str, Union[float, None]]], "pandas.DataFrame", None]
+Costs = Union[
+    str, Cost, Mapping[str, Mapping[str, Union[float, None]]], "pandas.DataFrame", "Sequence[Sequence[float]]", Any, None
+]
 Placement = Union[str, "os.PathLike[str]", Mapping[str, str], None]
 DEFAULT_PLATFORM = "cpu+2*v100-16g"  # SITU_DEFAULT_PLATFORM
 
@@ -114,7 +116,7 @@ def set_inputs(
     if isinstance(costs, str):
         filled.cost.model = to_bytes(costs)
     elif costs is not None:
-        filled.cost.table_path = folder.write("costs", _cost_table(filled, costs))
+        filled.cost.table_path = folder.write("costs", _cost_table(filled, costs, graph))
         _set_uncertainty(filled, costs)
 
 
@@ -152,12 +154,53 @@ def _time_ns(time: Any, operator: str, device: Any) -> int | None:
     return None if math.isinf(time) else int(float(time) + 0.5)
 
 
-def _cost_table(filled: Filled, costs: Any) -> str:
+def _values_of(costs: Any) -> list[list[float]] | None:
+    """A two-dimensional array as lists: of NumPy, of PyTorch, any buffer, or lists; None if it is none."""
+    if isinstance(costs, Mapping) or hasattr(costs, "columns"):
+        return None
+    if isinstance(costs, (list, tuple)):
+        return [list(row) for row in costs]
+    given = costs.__array__() if hasattr(costs, "__array__") else costs
+    try:
+        view = memoryview(given)
+    except TypeError:
+        return None
+    if view.ndim != 2:
+        raise BadArgument(f"an array of costs has 2 dimensions, operators and classes of devices; this has {view.ndim}")
+    return cast("list[list[float]]", view.tolist())
+
+
+def _rows_of(values: list[list[float]], names: list[str], devices: list[Device]) -> dict[str, dict[str, float]]:
+    """Times by operator and class from an array with a column for each class, in the order of their first devices, or
+    for each device."""
+    classes = list(dict.fromkeys(device.class_name for device in devices))
+    columns = classes if all(len(row) == len(classes) for row in values) else [d.class_name for d in devices]
+    if len(values) != len(names) or any(len(row) != len(columns) for row in values):
+        shape = f"{len(values)} x {len(values[0]) if values else 0}"
+        raise BadArgument(
+            f"an array of costs has a row for each of the {len(names)} operators and a column for each of the "
+            f"{len(classes)} classes ({', '.join(classes)}) or {len(devices)} devices; this is {shape}"
+        )
+    rows = {}
+    for name, row in zip(names, values):
+        rows[name] = dict(zip(columns, row))
+        for column, value in zip(columns, row):
+            if rows[name][column] != value and (value == value or rows[name][column] == rows[name][column]):
+                raise BadArgument(f"devices of class {column} differ in the costs of {name}: {rows[name][column]} and {value}")
+    return rows
+
+
+def _cost_table(filled: Filled, costs: Any, given: Graph | None) -> str:
     """A cost table (docs/formats/costs.md); one that is given stays as it is. Times in ns: None and NaN keep the
     estimate; infinity: cannot run there."""
     if isinstance(costs, Mapping) and "situ_costs" in costs:
         return json.dumps(costs)
-    if callable(costs):
+    values = None if callable(costs) else _values_of(costs)
+    if values is not None:
+        graph = given if given is not None else Graph.read(os.fsdecode(filled.instance.model), filled.read)
+        devices = read_devices(os.fsdecode(filled.instance.platform or DEFAULT_PLATFORM.encode()))
+        rows, source = _rows_of(values, list(graph.operators), devices), "an array from Python"
+    elif callable(costs):
         graph = Graph.read(os.fsdecode(filled.instance.model), filled.read)
         devices = read_devices(os.fsdecode(filled.instance.platform or DEFAULT_PLATFORM.encode()))
         classes = {d.class_name: d for d in reversed(devices)}

@@ -566,6 +566,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
         POINTER(situ_error)]),
     "situ_plan_by_parts_ns": (c_int64, [c_void_p]),
     "situ_plan_call": (c_int32, [c_void_p, c_int32]),
+    "situ_plan_carry": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
     "situ_plan_device": (c_int32, [c_void_p, c_int32]),
     "situ_plan_device_use": (c_bool, [c_void_p, c_int32, POINTER(situ_device_use)]),
     "situ_plan_finish_ns": (c_int64, [c_void_p, c_int32]),

@@ -27,7 +27,7 @@ def place(
     *,
     costs: Costs = None,
     fix: Placement = None,
-    start: Placement = None,
+    start: Placement | Plan = None,
     example_inputs: Any = None,
     progress: ProgressOption = None,
     **options: Unpack[Options],
@@ -38,15 +38,21 @@ def place(
     `example_inputs`, a tuple of arguments or a dict of keyword arguments.
     platform: "cpu+2*a100-80g", "this-host", a platform file or a situ.Platform.
     costs: a cost model by name; or times in ns that replace estimates: a function of (Operator, Device), a mapping
-    {operator: {class: ns}} or a data frame. None keeps the estimate, infinity says that it cannot run there. Or a whole
+    {operator: {class: ns}}, a data frame, or an array [operator, class] of NumPy and the like. None or NaN keeps the estimate, infinity says that it cannot run there. Or a whole
     cost table, as situ.costs and situ.torch.profile make it.
-    fix: a file of pins, or {operator: device}. start: a placement to start from, likewise.
+    fix: a file of pins, or {operator: device}. start: a placement to start from, likewise; or a plan, also of another
+    version of the model or of another machine: what is the same by name or structure keeps its device.
     progress: a function of Progress, called every 10 ms or so, which may return True to stop; True or False for a bar.
     options: those of `situ place`, `--time-limit 2` as time_limit=2.
 
     Ctrl-C ends the search with the best plan so far (`plan.interrupted`); KeyboardInterrupt if there is none yet."""
     filled, folder = fill(options, purpose=True), Folder()
-    set_inputs(filled, folder, model, platform, costs, fix, start, example_inputs)
+    carried = start if isinstance(start, Plan) else None
+    set_inputs(filled, folder, model, platform, costs, fix, None if isinstance(start, Plan) else start, example_inputs)
+    if carried is not None:
+        begin = Instance.open(filled, folder)
+        placement = Plan(make("situ_plan_carry", carried._pointer, begin.problem), begin).placement
+        filled.instance.start = folder.write("start", json.dumps(placement))
     out, instance = ctypes.c_void_p(), ctypes.c_void_p()
     with Watch(progress) as watch, folder.unnamed():
         watch.attach(filled.instance, filled.solve)

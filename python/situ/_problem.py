@@ -130,12 +130,21 @@ class Problem(Frozen):
         names."""
         return bool(lib.situ_solver_serves(to_bytes(solver), self._instance.problem))
 
-    def solve(self, *, bounds: bool = True, progress: ProgressOption = None, **options: Unpack[Options]) -> Plan:
+    def carry(self, plan: Plan) -> Plan:
+        """The placement of a plan of another version of the model, or of another machine, on this problem, simulated.
+        Operators are matched by name and by structure, devices by name and class; what is new goes where its inputs
+        are made."""
+        return Plan(make("situ_plan_carry", plan._pointer, self._instance.problem), self._instance)
+
+    def solve(self, *, bounds: bool = True, start: Plan | None = None, progress: ProgressOption = None, **options: Unpack[Options]) -> Plan:
         """Solves by situ, with the options of situ.place that concern solving. Without others this is the best plan
         found, not one of few hand-overs. Without `bounds` the search begins at once, and only what the solver itself
-        proves is known."""
+        proves is known. `start` is a plan to start from, of this problem or carried over to it."""
         filled = fill(options)
         filled.solve.no_bounds = not bounds
+        if start is not None:
+            begin = start if start._instance is self._instance else self.carry(start)
+            filled.solve.starts, filled.solve.n_starts = (ctypes.c_void_p * 1)(begin._pointer), 1
         with Watch(progress) as watch:
             watch.attach(filled.solve)
             return Plan(make("situ_solve", self._instance.problem, ctypes.byref(filled.solve)), self._instance)

@@ -311,6 +311,36 @@ static const situ_device_kind_info rows[] = {
             "AMD Ryzen Threadripper PRO 7965WX, 24 cores",
             "AMD product page: 24 x 4.2 GHz x 32 FLOP (AVX-512 in two halves; VNNI x 4); 8 channels DDR5-5200; 256 GB "
             "assumed"),
+    CPU_ROW(SITU_FAMILY_CPU, 16, 51.2, PEAKS(0.32, 0.64, 0, 0, 0, 0), "ethernet-1g", "laptop", "laptop CPU, generic",
+            "no product: 8 cores x 2.5 GHz x 32 FLOP (2 FMA x 8 lanes x 2); 2 channels DDR4-3200; 16 GB assumed"),
+    CPU_ROW(
+        SITU_FAMILY_CPU, 32, 83.2, PEAKS(0.3456, 0.6912, 0, 0, 0, 2.7648), "ethernet-1g", "i7-13700h",
+        "Intel Core i7-13700H, 6 + 8 cores",
+        "Intel ARK: 6 x 2.4 GHz x 32 + 8 x 1.8 GHz x 16 FLOP (AVX2; VNNI x 4); 2 channels DDR5-5200; 32 GB assumed"),
+    CPU_ROW(SITU_FAMILY_CPU, 32, 76.8, PEAKS(0.24, 0.48, 0, 0, 0, 1.92), "ethernet-10g", "i5-12400",
+            "Intel Core i5-12400, 6 cores",
+            "Intel ARK: 6 x 2.5 GHz x 32 FLOP (AVX2; VNNI x 4); 2 channels DDR5-4800; 32 GB assumed"),
+    CPU_ROW(SITU_FAMILY_CPU_AVX512, 16, 51.2, PEAKS(0.1792, 0.3584, 0, 0, 0, 1.4336), "ethernet-1g", "i7-1165g7",
+            "Intel Core i7-1165G7, 4 cores",
+            "Intel ARK: 4 x 2.8 GHz x 32 FLOP (1 x AVX-512; VNNI x 4); 2 channels DDR4-3200; 16 GB assumed"),
+    CPU_ROW(SITU_FAMILY_CPU, 32, 136.5, PEAKS(0.2816, 0.5632, 0, 0, 0, 2.2528), "ethernet-1g", "ultra7-258v",
+            "Intel Core Ultra 7 258V, 4 + 4 cores",
+            "Intel ARK: (4 + 4) x 2.2 GHz x 32 FLOP (AVX2; VNNI x 4); 128-bit LPDDR5X-8533, 32 GB"),
+    CPU_ROW(SITU_FAMILY_CPU, 32, 83.2, PEAKS(0.64, 1.28, 0, 0, 0, 5.12), "ethernet-1g", "ryzen-7945hx",
+            "AMD Ryzen 9 7945HX, 16 cores",
+            "AMD product page: 16 x 2.5 GHz x 32 FLOP (AVX-512 in two halves; VNNI x 4); 2 channels DDR5-5200; 32 GB "
+            "assumed"),
+    CPU_ROW(SITU_FAMILY_CPU, 256, 204.8, PEAKS(1.8432, 3.6864, 0, 0, 0, 0), "ethernet-10g", "threadripper-5975wx",
+            "AMD Ryzen Threadripper PRO 5975WX, 32 cores",
+            "AMD product page: 32 x 3.6 GHz x 32 FLOP (AVX2); 8 channels DDR4-3200; 256 GB assumed"),
+    CPU_ROW(SITU_FAMILY_CPU_AVX512, 192, 140.8, PEAKS(1.344, 2.688, 0, 0, 0, 10.752), "upi", "xeon6230",
+            "Intel Xeon Gold 6230, 20 cores",
+            "Intel ARK: 20 cores x 2.1 GHz x 64 FLOP (2 x AVX-512; VNNI x 4); 6 channels DDR4-2933; 192 GB assumed"),
+    CPU_ROW(SITU_FAMILY_CPU_AVX512, 128, 93.9, PEAKS(1.728, 3.456, 0, 0, 0, 13.824), "ethernet-10g", "xeon-w2295",
+            "Intel Xeon W-2295, 18 cores",
+            "Intel ARK: 18 cores x 3.0 GHz x 64 FLOP (2 x AVX-512; VNNI x 4); 4 channels DDR4-2933; 128 GB assumed"),
+    CPU_ROW(SITU_FAMILY_CPU, 8, 12.8, PEAKS(0.024, 0.048, 0, 0, 0, 0), "ethernet-1g", "rpi4", "Raspberry Pi 4, 8 GB",
+            "Raspberry Pi 4 product brief: 4 x Cortex-A72 x 1.5 GHz x 8 FLOP (NEON); LPDDR4-3200, 32 bit"),
 };
 
 const catalogue_table catalogue_cpus = {rows, sizeof rows / sizeof rows[0]};

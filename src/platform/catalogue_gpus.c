@@ -106,6 +106,8 @@ static const situ_device_kind_info rows[] = {
     GPU_ROW(SITU_FAMILY_GPU_INTEL, 16, 560, PEAKS(0, 17.2, 131, 131, 0, 262), INTEL_NS, "pcie4", NULL, "a770-16g",
             "Intel Arc A770 16 GB",
             "Intel ARK, Arc A770: INT8 262 TOPS, FP16 as its half; 512 units x 16 x 2.1 GHz; 560 GB/s"),
+    GPU_ROW(SITU_FAMILY_GPU_INTEL, 6, 186, PEAKS(0, 4.2, 32.8, 32.8, 0, 65.5), INTEL_NS, "pcie4x8", NULL, "a380-6g",
+            "Intel Arc A380", "Intel ARK, Arc A380: a quarter of the units of A770, 128 x 16 x 2.05 GHz; 186 GB/s"),
     GPU_ROW(SITU_FAMILY_GPU_INTEL, 16, 512, PEAKS(0, 13.5, 103, 103, 0, 206), INTEL_NS, "pcie4", NULL, "a770m-16g",
             "Intel Arc A770M 16 GB", "Intel ARK, Arc A770M: as A770 at 1.65 GHz; 512 GB/s"),
     GPU_ROW(SITU_FAMILY_GPU_INTEL, 10, 380, PEAKS(0, 11.5, 101.5, 101.5, 0, 203), INTEL_NS, "pcie4", NULL, "b570-10g",
@@ -175,6 +177,13 @@ static const situ_device_kind_info rows[] = {
     SHARED_ROW(SITU_FAMILY_GPU_APPLE, 96, 300, PEAKS(0, 10.6, 10.6, 0, 0, 0), "m3-max-30c",
                "Apple M3 Max with 30 GPU cores, its GPU",
                "30 cores x 256 FLOP x 1.38 GHz; FP16 alike; Apple: 300 GB/s, at most 96 GB, shared with the CPU"),
+    SHARED_ROW(SITU_FAMILY_GPU_APPLE, 64, 307, PEAKS(0, 8.09, 8.09, 0, 0, 0), "m5-pro", "Apple M5 Pro, its GPU",
+               "20 cores x 256 FLOP x 1.58 GHz, the clock of M4, without the matrix units; Apple: 307 GB/s, at most 64 "
+               "GB, shared with the CPU"),
+    SHARED_ROW(
+        SITU_FAMILY_GPU_APPLE, 128, 614, PEAKS(0, 16.18, 16.18, 0, 0, 0), "m5-max", "Apple M5 Max, its GPU",
+        "40 cores x 256 FLOP x 1.58 GHz, the clock of M4, without the matrix units; Apple: 614 GB/s, at most 128 "
+        "GB, shared with the CPU"),
     SHARED_ROW(SITU_FAMILY_GPU_APPLE, 32, 153, PEAKS(0, 4.04, 4.04, 0, 0, 0), "m5", "Apple M5, its GPU",
                "10 cores x 256 FLOP x 1.58 GHz, the clock of M4, without the matrix units; Apple: 153 GB/s, at most 32 "
                "GB, shared with the CPU"),

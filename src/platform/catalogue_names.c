@@ -46,6 +46,11 @@ static const struct {
                {"rtx2000eada", "rtx2000ada-16g"},
                {"i714700f", "i7-14700"},
                {"i513400f", "i5-13400"},
+               {"i512400f", "i5-12400"},
+               {"raspberrypi4", "rpi4"},
+               {"h100nvl", "h100-94g-nvl"},
+               {"h100pcie", "h100-80g-pcie"},
+               {"threadripperpro5975wx", "threadripper-5975wx"},
                {"pro4500", "rtxpro4500-32g"}};
 
 static bool is_idle(const char *word, const char *before) {

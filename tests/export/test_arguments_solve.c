@@ -209,6 +209,11 @@ static void simulating_needs_devices_that_exist(void **state) {
   }
   free(device);
   free(order);
+  REFUSED(situ_plan_carry(NULL, plan, problem, error));
+  REFUSED_OUT(p, situ_plan_carry(&p, NULL, problem, error));
+  REFUSED_OUT(p, situ_plan_carry(&p, plan, NULL, error));
+  DONE(situ_plan_carry(&p, plan, problem, error));
+  situ_plan_free(p);
 }
 
 static void instances_and_plan_files_need_names(void **state) {

@@ -551,15 +551,37 @@ static void routes_are_shortest_ways(void **state) {
 /* Names as they stand in public threads, and what they mean. */
 static void devices_are_found_as_threads_name_them(void **state) {
   (void)state;
-  static const char *const pairs[][2] = {
-      {"RTX 5090 D", "rtx5090d-32g"},      {"RTX 3080 20 GB", "rtx3080mod-20g"},
-      {"4090 48GB", "rtx4090mod-48g"},     {"RTX 2080 Ti 22GB", "rtx2080timod-22g"},
-      {"Tesla P100", "p100-16g"},          {"Quadro P6000", "p6000-24g"},
-      {"A100 PCIe 40GB", "a100-40g-pcie"}, {"Intel Core i7-8700", "i7-8700"},
-      {"AMD EPYC 7713", "epyc7713"},       {"Threadripper PRO 7965WX", "threadripper-7965"},
-      {"Celeron J4105", "celeron-j4105"},  {"Mac Studio M2 Max", "m2-max"},
-      {"MacBook Pro M3 Max", "m3-max"},    {"RTX 4090", "rtx4090-24g"},
-      {"2080 Ti", "rtx2080ti-11g"}};
+  static const char *const pairs[][2] = {{"RTX 5090 D", "rtx5090d-32g"},
+                                         {"RTX 3080 20 GB", "rtx3080mod-20g"},
+                                         {"4090 48GB", "rtx4090mod-48g"},
+                                         {"RTX 2080 Ti 22GB", "rtx2080timod-22g"},
+                                         {"Tesla P100", "p100-16g"},
+                                         {"Quadro P6000", "p6000-24g"},
+                                         {"A100 PCIe 40GB", "a100-40g-pcie"},
+                                         {"Intel Core i7-8700", "i7-8700"},
+                                         {"AMD EPYC 7713", "epyc7713"},
+                                         {"Threadripper PRO 7965WX", "threadripper-7965"},
+                                         {"Celeron J4105", "celeron-j4105"},
+                                         {"Mac Studio M2 Max", "m2-max"},
+                                         {"MacBook Pro M3 Max", "m3-max"},
+                                         {"RTX 4090", "rtx4090-24g"},
+                                         {"2080 Ti", "rtx2080ti-11g"},
+                                         {"laptop", "laptop"},
+                                         {"i7-13700h", "i7-13700h"},
+                                         {"i5-12400F", "i5-12400"},
+                                         {"Core i7-1165G7", "i7-1165g7"},
+                                         {"Core Ultra 7 258V", "ultra7-258v"},
+                                         {"Ryzen 9 7945HX", "ryzen-7945hx"},
+                                         {"7945HX", "ryzen-7945hx"},
+                                         {"Xeon Gold 6230", "xeon6230"},
+                                         {"Xeon W-2295", "xeon-w2295"},
+                                         {"Raspberry Pi 4", "rpi4"},
+                                         {"Threadripper PRO 5975WX", "threadripper-5975wx"},
+                                         {"M5 Max", "m5-max"},
+                                         {"MacBook Pro M5 Pro", "m5-pro"},
+                                         {"Arc A380", "a380-6g"},
+                                         {"NVIDIA H100 PCIe", "h100-80g-pcie"},
+                                         {"H100 NVL", "h100-94g-nvl"}};
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
     const situ_device_kind_info *row = catalogue_find(pairs[i][0]);
     if (!row || strcmp(row->name, pairs[i][1]) != 0) fail_msg("%s is %s", pairs[i][0], row ? row->name : "unknown");
