@@ -45,11 +45,12 @@ const command platform_command = {
     .summary = "show a machine as a platform file, with the source of each figure",
     .usage = "[NAME|FILE|this-host]",
     .about =
-        "Describes a platform: a composed name, a platform file, outputs of system tools (nvidia-smi, llama-server "
-        "--list-devices, lspci -vv, lscpu, free -b, logs of llama.cpp) in a file or from standard input (\"-\"), or "
-        "the machine that runs "
-        "situ, which is the default: its cores and memory, and its GPUs by nvidia-smi, if that is in PATH, else by the "
-        "list of PCI devices. -o writes it as a platform file, to edit and to use with --platform.",
+        "Describes a platform: a composed name, a platform file, outputs of system tools (nvidia-smi, rocm-smi, "
+        "rocminfo, "
+        "vulkaninfo --summary, system_profiler, llama-server --list-devices, lspci -vv, lscpu, free -b, logs of "
+        "llama.cpp) in a file or from standard input (\"-\"), or the machine that runs situ, which is the default: its "
+        "cores and memory, and its GPUs by nvidia-smi or rocm-smi, if one is in PATH, else by the list of PCI devices. "
+        "-o writes it as a platform file, to edit and to use with --platform.",
     .examples =
         "situ platform\n"
         "situ platform 'cpu+2*rtx3090'\n"

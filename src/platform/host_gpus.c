@@ -12,13 +12,12 @@
 
 enum { MAX_ANSWER = 1 << 20, MAX_SECONDS = 4, PATH_MAX_BYTES = 400 };
 
-/* ---- nvidia-smi ---- */
+/* ---- nvidia-smi, rocm-smi ---- */
 
 static bool is_late(void *deadline_ns) { return clock_now_ns() > *(const int64_t *)deadline_ns; }
 
-/* Adds what nvidia-smi prints when it is called with these words. False where it does not answer in time. */
-static bool ask(machine_gpus *out, const char *program, const char *word, const char *other) {
-  const char *argv[] = {program, word, other, NULL};
+/* Adds what a program prints when it is called with these words. False where it does not answer in time. */
+static bool ask_with(machine_gpus *out, const char *const *argv) {
   int64_t deadline_ns = clock_now_ns() + MAX_SECONDS * INT64_C(1000000000);
   text_buffer answer = {0};
   bool ran = system_program_output(&answer, argv, MAX_ANSWER, is_late, &deadline_ns) && !is_late(&deadline_ns);
@@ -26,6 +25,10 @@ static bool ask(machine_gpus *out, const char *program, const char *word, const 
   if (ran && !answer.failed) ran = machine_gpus_add(out, answer.bytes);
   text_free(&answer);
   return ran;
+}
+
+static bool ask(machine_gpus *out, const char *program, const char *word, const char *other) {
+  return ask_with(out, (const char *const[]){program, word, other, NULL});
 }
 
 static const char QUERY[] = "--query-gpu=name,memory.total,memory.free,pcie.link.gen.max,pcie.link.width.max";
@@ -36,6 +39,11 @@ static void ask_nvidia_smi(machine_gpus *out, arena *a) {
   bool answers = program && ask(out, program, QUERY, "--format=csv");
   if (answers && out->n == 0) answers = ask(out, program, "-L", NULL) && ask(out, program, NULL, NULL);
   if (answers && out->n > 1) ask(out, program, "topo", "-m");
+}
+
+static void ask_rocm_smi(machine_gpus *out, arena *a) {
+  const char *program = system_program_find("rocm-smi", a);
+  if (program) ask_with(out, (const char *const[]){program, "--showproductname", "--showmeminfo", "vram", NULL});
 }
 
 /* ---- the files of the driver ---- */
@@ -91,5 +99,6 @@ void host_gpus_find(machine_gpus *out, const char *root) {
   *out = (machine_gpus){0};
   if (a && !*root) ask_nvidia_smi(out, a);
   if (out->n == 0) read_driver(out, root);
+  if (out->n == 0 && a && !*root) ask_rocm_smi(out, a);
   arena_free(a);
 }

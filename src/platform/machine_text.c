@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "platform/catalogue.h"
+#include "platform/machine_fields.h"
 #include "platform/platform_sources.h"
 
 enum { LINE_BYTES = 512, NAME_BYTES = 128, MAX_COLUMNS = 32, SOURCE_BYTES = 400 };
@@ -31,6 +32,9 @@ typedef struct machine {
   const situ_device_kind_info *host;
   int64_t host_bytes;
   const char *host_bytes_by;
+  field_reader fields;
+  int64_t total_mib[MACHINE_GPUS],
+      used_mib[MACHINE_GPUS];          /* of lists that number GPUs, before or after they name them */
   int columns[MAX_COLUMNS], n_columns; /* of a CSV: the kind of each */
   situ_error *error;
 } machine;
@@ -104,9 +108,10 @@ static void fit_size(machine_gpu *gpu, int64_t total_mib) {
   size_t n = dash ? (size_t)(dash - gpu->row->name) : 0;
   int64_t total = total_mib * MIB, nearest = INT64_MAX;
   const char *name = gpu->row->name;
-  if (total_mib <= 0 || n == 0) return;
+  if (total_mib <= 0 || n == 0 || !ascii_is_digit(dash[1])) return; /* "m2-max" is no size */
   for (int32_t i = 0; (row = catalogue_row(i)); i++) {
-    bool sold = strncmp(row->name, name, n) == 0 && (row->name[n] == '-' || strncmp(row->name + n, "mod-", 4) == 0);
+    const char *rest = strncmp(row->name, name, n) == 0 ? row->name + n : "";
+    bool sold = (rest[0] == '-' && ascii_is_digit(rest[1])) || strncmp(rest, "mod-", 4) == 0;
     int64_t off = llabs(row->memory_bytes - total);
     if (!sold || off >= nearest) continue;
     nearest = off;
@@ -170,6 +175,7 @@ static situ_status take_llama(machine *m, const char *line) {
   const char *at = strstr(line, ": "), *end = strrchr(line, '(');
   int64_t free_mib = end ? number_before(end, " MiB free") : -1;
   if (!at || !end || end < at || strncmp(skip_blanks(line), "RPC", 3) == 0) return SITU_STATUS_OK;
+  if (number_before(end, " MiB,") == 0) return SITU_STATUS_OK; /* BLAS: the CPU again */
   copy(name, at + 2, (size_t)(end - at - 2));
   TRY(next_gpu(m, &gpu, LLAMA, name));
   fit_size(gpu, number_before(end, " MiB,"));
@@ -382,6 +388,47 @@ static situ_status take_words(machine *m, const char *line, bool *taken) {
   return next_gpu(m, &gpu, WORDS, text + 1);
 }
 
+static situ_status take_named(machine *m, const field *f) {
+  static const char *const ends[] = {" (", NULL};
+  char name[NAME_BYTES];
+  machine_gpu *gpu;
+  copy_until(name, f->text, ends);
+  if (!catalogue_match(name) && strstr(name, "Graphics")) return SITU_STATUS_OK; /* integrated */
+  return next_gpu(m, &gpu, f->tool, name);
+}
+
+/* A line "key: value" of a tool. */
+static situ_status take_field(machine *m, const field *f) {
+  bool numbered = f->index >= 0 && f->index < MACHINE_GPUS;
+  machine_gpu *gpu = m->listed > 0 ? &m->gpus->gpu[m->listed - 1] : NULL;
+  if (f->kind == FIELD_GPU || f->kind == FIELD_CHIP) return take_named(m, f);
+  if (f->kind == FIELD_HOST) {
+    const situ_device_kind_info *row = catalogue_find_within(f->text, "cpu");
+    m->host = row ? row : m->host;
+  } else if (numbered && f->kind == FIELD_TOTAL) {
+    m->total_mib[f->index] = f->number;
+  } else if (numbered && f->kind == FIELD_USED) {
+    m->used_mib[f->index] = f->number;
+  } else if (gpu && f->kind == FIELD_TOTAL) {
+    fit_size(gpu, f->number);
+  } else if (gpu && f->kind == FIELD_FREE) {
+    take_free_bytes(gpu, f->number * MIB, f->tool);
+  } else if (gpu && (f->kind == FIELD_GENERATION || f->kind == FIELD_LANES)) {
+    *(f->kind == FIELD_LANES ? &gpu->lanes : &gpu->generation) = (int)f->number;
+    gpu->lanes_by = f->tool;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Memory of GPUs by their numbers. */
+static void take_numbered(machine *m) {
+  for (int g = 0; g < m->gpus->n; g++) {
+    if (m->total_mib[g] <= m->used_mib[g]) continue;
+    fit_size(&m->gpus->gpu[g], m->total_mib[g]);
+    if (m->used_mib[g] > 0) take_free_bytes(&m->gpus->gpu[g], (m->total_mib[g] - m->used_mib[g]) * MIB, "rocm-smi");
+  }
+}
+
 static situ_status take_line(machine *m, const char *line) {
   static const char *const displays[] = {"VGA compatible controller", "3D controller", "Display controller",
                                          "Processing accelerators"};
@@ -392,6 +439,8 @@ static situ_status take_line(machine *m, const char *line) {
     take_table_memory(m, line);
     return SITU_STATUS_OK;
   }
+  field f = field_of_line(&m->fields, line);
+  if (f.kind != FIELD_NONE) return take_field(m, &f);
   if (begins(line, "GPU ")) return take_list(m, line);
   if (begins(line, "GPU") && ascii_is_digit(line[3])) take_topology(m, line);
   if (begins(bare, "Model name:")) return take_host(m, line);
@@ -417,20 +466,22 @@ static situ_status take_line(machine *m, const char *line) {
 
 static situ_status take_lines(machine *m, const char *text) {
   char line[LINE_BYTES];
+  bool json = text[strspn(text, " \t\r\n")] == '{';
   for (const char *at = text; *at;) {
-    size_t n = strcspn(at, "\r\n");
+    size_t n = strcspn(at, json ? "\r\n,{" : "\r\n");
     snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), at);
     m->line++;
     TRY(take_line(m, line));
     at += n;
     if (*at == '\r') at++;
-    if (*at == '\n') at++;
+    if (*at == '\n' || *at == ',' || *at == '{') at++;
   }
+  take_numbered(m);
   if (m->gpus->n > 0 || m->host || m->lenient) return SITU_STATUS_OK;
-  return fail_with(
-      m->error, SITU_STATUS_BAD_INPUT, m->path,
-      "names no device; expected a platform file, outputs of nvidia-smi, llama-server --list-devices, lspci or "
-      "lscpu, a log of llama.cpp, or lines such as GPU: RTX 3090");
+  return fail_with(m->error, SITU_STATUS_BAD_INPUT, m->path,
+                   "names no device; expected a platform file, outputs of nvidia-smi, rocm-smi, rocminfo, vulkaninfo, "
+                   "system_profiler, llama-server --list-devices, lspci or lscpu, a log of llama.cpp, or lines such as "
+                   "GPU: RTX 3090");
 }
 
 bool machine_gpus_add(machine_gpus *into, const char *text) {
@@ -529,21 +580,36 @@ static json_value *host_tree(const machine *m) {
 }
 
 static json_value *gpu_tree(const machine_gpu *gpu, const char *name) {
+  bool alone = gpu->row->family == SITU_FAMILY_GPU_APPLE; /* see mac_tree */
   json_value *device = json_new_object();
   char source[SOURCE_BYTES];
   bool ok = json_set(device, "name", json_new_text(name)) && json_set(device, "base", json_new_text(gpu->row->name)) &&
             json_set(device, "source", json_new_text(machine_gpu_source(source, sizeof source, gpu)));
-  if (gpu->row->integrated)
+  if (gpu->row->integrated && !alone)
     ok = ok && json_set(device, "shares_capacity_with", json_new_text("cpu"));
-  else if (gpu->free_bytes > 0)
+  else if (gpu->free_bytes > 0 && !alone)
     ok = ok && json_set(device, "memory_bytes", json_new_int(gpu->free_bytes));
   if (ok) return device;
   json_free(device);
   return NULL;
 }
 
+/* A Mac is its GPU, with what Metal grants it of the memory that it shares with the CPU. */
+static bool is_mac(const machine *m) { return m->gpus->n == 1 && m->gpus->gpu[0].row->family == SITU_FAMILY_GPU_APPLE; }
+
+static json_value *mac_tree(const machine *m) {
+  const machine_gpu *gpu = &m->gpus->gpu[0];
+  json_value *device = gpu_tree(gpu, "gpu0");
+  int64_t installed = m->host_bytes > 0 ? m->host_bytes : gpu->row->memory_bytes;
+  int64_t bytes = gpu->free_bytes > 0 ? gpu->free_bytes : catalogue_granted_bytes(gpu->row, installed);
+  if (device && json_set(device, "memory_bytes", json_new_int(bytes))) return device;
+  json_free(device);
+  return NULL;
+}
+
 static bool add_devices(const machine *m, json_value *devices, json_value *links) {
   const machine_gpus *gpus = m->gpus;
+  if (is_mac(m)) return json_push(devices, mac_tree(m));
   bool ok = json_push(devices, host_tree(m));
   for (int g = 0; ok && g < gpus->n; g++) {
     char name[16], bus[32], peer[16], source[SOURCE_BYTES];

@@ -210,15 +210,18 @@ static situ_device node_device(const host_node *node, const char *name, const ch
   return d;
 }
 
-/* GPUs of NVIDIA are as their driver lists them: where the list of PCI devices has as many, these are in the same
- * order. */
+/* GPUs of NVIDIA, or where it has none of AMD, are as their driver lists them: where the list of PCI devices has as
+ * many, these are in the same order. */
 static void take_driver(host_facts *facts) {
   const machine_gpus *driver = &facts->driver;
   int n_listed = 0, n_others = 0, n = 0;
+  bool amd = driver->n > 0 && driver->gpu[0].row && strncmp(driver->gpu[0].row->title, "AMD", strlen("AMD")) == 0;
+  const char *maker = amd ? "AMD" : "NVIDIA";
   host_gpu other[MACHINE_GPUS];
   int node[MACHINE_GPUS] = {0};
   for (int g = 0; g < facts->n_gpus; g++) {
-    if (strncmp(facts->gpus[g].is.row->title, "NVIDIA", strlen("NVIDIA")) == 0)
+    const situ_device_kind_info *row = facts->gpus[g].is.row;
+    if (strncmp(row->title, maker, strlen(maker)) == 0 && !row->integrated)
       node[n_listed++] = facts->gpus[g].node;
     else
       other[n_others++] = facts->gpus[g];

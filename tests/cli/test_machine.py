@@ -99,6 +99,20 @@ def test_this_host_asks_nvidia_smi():
     assert gpus(described("this-host")) == [("rtx3090-24g", 24000000000)] * 2
 
 
+def test_this_host_asks_rocm_smi():
+    with_driver("exit 9\n")  # of NVIDIA
+    program = pathlib.Path("bin/rocm-smi")
+    program.write_text("#!/bin/sh\n[ \"$*\" = '--showproductname --showmeminfo vram' ] && cat <<E\n"
+                       "GPU[0]\t\t: Card Series: \t\tAMD Instinct MI210\nGPU[1]\t\t: Card Series: \t\tAMD Instinct MI210\n"
+                       "GPU[0]\t\t: VRAM Total Memory (B): 68702699520\nGPU[0]\t\t: VRAM Total Used Memory (B): 1048576000\n"
+                       "GPU[1]\t\t: VRAM Total Memory (B): 68702699520\nGPU[1]\t\t: VRAM Total Used Memory (B): 0\nE\n")
+    program.chmod(0o755)
+    machine = described()
+    program.unlink()
+    assert gpus(machine) == [("mi210-64g", 64520 * MIB), ("mi210-64g", 64000000000)], machine  # 65,520 MiB less 1,000
+    assert "rocm-smi" in machine["devices"][-1]["source"], machine
+
+
 def test_this_host_works_whatever_nvidia_smi_does():
     without = described()
     for script in ("echo NVIDIA-SMI has failed because it could not communicate with the NVIDIA driver; exit 9", "exit 1", "kill -9 $$",

@@ -99,6 +99,63 @@ static const expected machines[] = {
      {32000},
      {50.4}},
     {"GPU models and configuration:\nGPU 0: NVIDIA A10\nGPU 1: NVIDIA A10\n", "cpu a10-24g a10-24g", {0}, {25.2, 25.2}},
+    /* "key: value" of other tools. */
+    {"==============NVSMI LOG==============\n\nDriver Version                            : 535.129.03\n"
+     "Attached GPUs                             : 1\nGPU 00000000:01:00.0\n"
+     "    Product Name                          : NVIDIA GeForce RTX 3090\n    PCI\n        GPU Link Info\n"
+     "            PCIe Generation\n                Max                       : 4\n"
+     "                Current                   : 1\n            Link Width\n"
+     "                Max                       : 16x\n                Current                   : 8x\n"
+     "    FB Memory Usage\n        Total                             : 24576 MiB\n"
+     "        Reserved                          : 316 MiB\n        Used                              : 6 MiB\n"
+     "        Free                              : 24254 MiB\n    BAR1 Memory Usage\n"
+     "        Total                             : 256 MiB\n        Free                              : 250 MiB\n",
+     "desktop rtx3090-24g",
+     {24254 * 0.976562},
+     {12.6}},
+    {"============================ ROCm System Management Interface ============================\n"
+     "================================== Memory Usage (Bytes) ==================================\n"
+     "GPU[0]\t\t: VRAM Total Memory (B): 34342961152\nGPU[0]\t\t: VRAM Total Used Memory (B): 1048576000\n"
+     "GPU[1]\t\t: VRAM Total Memory (B): 17163091968\nGPU[1]\t\t: VRAM Total Used Memory (B): 0\n"
+     "====================================== Product Info ======================================\n"
+     "GPU[0]\t\t: Card Series: \t\tAMD Instinct MI50\nGPU[0]\t\t: Card Model: \t\t0x66a1\n"
+     "GPU[0]\t\t: GFX Version: \t\tgfx906\nGPU[1]\t\t: Card series: \t\tRadeon RX 6800 XT\n",
+     "desktop mi50-32g rx6800xt-16g",
+     {(34342961152 - 1048576000) / 1048576 * 0.976562, 16000},
+     {25.2, 25.2}},
+    {"{\"card0\": {\"Card Series\": \"AMD Radeon PRO W7900\", \"Card Model\": \"0x7448\", \"Card Vendor\": "
+     "\"Advanced Micro Devices, Inc. [AMD/ATI]\", \"VRAM Total Memory (B)\": \"48301604864\", \"VRAM Total Used "
+     "Memory (B)\": \"301989888\"}, \"card1\": {\"VRAM Total Memory (B)\": \"48301604864\", \"VRAM Total Used Memory "
+     "(B)\": \"1073741824\", \"Card Series\": \"AMD Radeon PRO W7900\"}}\n",
+     "cpu w7900-48g w7900-48g",
+     {45776 * 0.976562, 45040 * 0.976562}, /* 46,064 MiB less 288 and 1,024 */
+     {25.2, 25.2}},
+    {"*******\nAgent 1\n*******\n  Name:                    AMD Ryzen 9 7950X 16-Core Processor\n"
+     "  Marketing Name:          AMD Ryzen 9 7950X 16-Core Processor\n  Device Type:             CPU\n"
+     "  Pool Info:\n    Pool 1\n      Segment:                 GLOBAL; FLAGS: FINE GRAINED\n"
+     "      Size:                    65000000(0x3dfd240) KB\n*******\nAgent 2\n*******\n"
+     "  Name:                    gfx1100\n  Marketing Name:          Radeon RX 7900 XTX\n  Pool Info:\n    Pool 1\n"
+     "      Segment:                 GLOBAL; FLAGS: COARSE GRAINED\n"
+     "      Size:                    25149440(0x17fc000) KB\n*******\nAgent 3\n*******\n"
+     "  Name:                    gfx1036\n  Marketing Name:          AMD Radeon Graphics\n",
+     "ryzen-7950x rx7900xtx-24g",
+     {24000},
+     {25.2}},
+    {"==========\nVULKANINFO\n==========\n\nVulkan Instance Version: 1.3.255\n\nDevices:\n========\nGPU0:\n"
+     "\tapiVersion         = 1.3.246\n\tvendorID           = 0x1002\n\tdeviceID           = 0x73bf\n"
+     "\tdeviceType         = PHYSICAL_DEVICE_TYPE_DISCRETE_GPU\n"
+     "\tdeviceName         = AMD Radeon RX 6800 XT (RADV NAVI21)\n\tdriverID           = DRIVER_ID_MESA_RADV\n"
+     "GPU1:\n\tdeviceType         = PHYSICAL_DEVICE_TYPE_DISCRETE_GPU\n"
+     "\tdeviceName         = Intel(R) Arc(tm) A770 Graphics (DG2)\nGPU2:\n"
+     "\tdeviceType         = PHYSICAL_DEVICE_TYPE_CPU\n\tdeviceName         = llvmpipe (LLVM 15.0.7, 256 bits)\n",
+     "desktop rx6800xt-16g a770-16g",
+     {16000, 16000},
+     {25.2, 25.2}},
+    {"Available devices:\n  ROCm0: AMD Radeon RX 7900 XTX (24560 MiB, 24512 MiB free)\n"
+     "  SYCL0: Intel(R) Arc(TM) A770 Graphics (15473 MiB, 15000 MiB free)\n",
+     "desktop rx7900xtx-24g a770-16g",
+     {24512 * 0.976562, 15000 * 0.976562},
+     {25.2, 25.2}},
 };
 
 static situ_platform *read_text(const char *text) {
@@ -155,6 +212,27 @@ static void several_outputs_tell_of_the_same_devices(void **state) {
   situ_platform_free(p);
 }
 
+/* A Mac is its GPU with what Metal grants; a chip is no memory size of another chip. */
+static void a_mac_is_its_gpu(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *class_name;
+    double megabytes;
+  } macs[] = {{"Hardware:\n\n    Hardware Overview:\n\n      Model Name: Mac Studio\n      Chip: Apple M2 Max\n"
+               "      Total Number of Cores: 12 (8 performance and 4 efficiency)\n      Memory: 32 GB\n",
+               "m2-max", 22906},
+              {"Available devices:\n  Metal: Apple M2 Max (21845 MiB, 21845 MiB free)\n", "m2-max", 21845 * 0.976562},
+              {"  MTL0: Apple M3 Ultra (147456 MiB, 140000 MiB free)\n  BLAS: Accelerate (0 MiB, 0 MiB free)\n",
+               "m3-ultra", 140000 * 0.976562}};
+  for (size_t i = 0; i < sizeof macs / sizeof macs[0]; i++) {
+    situ_platform *p = read_text(macs[i].text);
+    assert_int_equal(p->n_devices, 1);
+    assert_string_equal(p->devices[0].class_name, macs[i].class_name);
+    assert_true(fabs((double)p->devices[0].memory_bytes / 1e6 / macs[i].megabytes - 1) < 0.01);
+    situ_platform_free(p);
+  }
+}
+
 static void what_is_not_understood_is_refused_with_its_line(void **state) {
   (void)state;
   static const char *const wrong[][2] = {
@@ -197,6 +275,7 @@ static void damaged_texts_do_no_harm(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(outputs_of_tools_are_machines), cmocka_unit_test(several_outputs_tell_of_the_same_devices),
-      cmocka_unit_test(what_is_not_understood_is_refused_with_its_line), cmocka_unit_test(damaged_texts_do_no_harm)};
+      cmocka_unit_test(a_mac_is_its_gpu), cmocka_unit_test(what_is_not_understood_is_refused_with_its_line),
+      cmocka_unit_test(damaged_texts_do_no_harm)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
