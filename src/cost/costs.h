@@ -42,6 +42,7 @@ struct situ_costs {
   bool *measured; /* [operator * n_classes + class] the time is that of a table, or of the model's own file; of a kernel
                      that of its head; NULL: all are estimates */
   bool *ruled;    /* [operator * n_classes + class] whether it is a rule that forbids it (cost/rules.h); NULL: none */
+  uint64_t machine;       /* platform_shape_hash of the platform that they are of; 0: unknown */
   int64_t reserved_bytes; /* of all memories, that rules keep free */
   part_cost *part;        /* [class] as the table of measured times has it; it is in the transfers too. NULL: unknown */
   int32_t n_rows;

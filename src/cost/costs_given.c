@@ -79,7 +79,8 @@ situ_status situ_costs_change(situ_costs **out, const situ_costs *costs, const s
   TRY(GIVEN(error, out, costs, platform));
   if (n_times < 0 || (n_times > 0 && !times))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_times is not the number of times");
-  if (costs->n_classes != platform->n_classes || costs->n_memories != platform->n_memories)
+  if (costs->n_classes != platform->n_classes || costs->n_memories != platform->n_memories ||
+      (costs->machine != 0 && costs->machine != platform_shape_hash(platform)))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, costs->source, "the cost tables are not of this platform");
   for (int32_t k = 0; k < n_times; k++) TRY(check_change(costs, platform, &times[k], error));
   situ_costs *changed = costs_copies(costs, 1);

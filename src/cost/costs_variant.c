@@ -63,6 +63,7 @@ static situ_costs *copy_costs(const situ_costs *c, int32_t n, int32_t n_classes,
   out->unit_ns = c->unit_ns;
   out->fusion = c->fusion;
   out->overlap = n == 1 ? c->overlap : SITU_OVERLAP_DEFAULT; /* copies overlap */
+  out->machine = c->machine;
   out->reserved_bytes = c->reserved_bytes;
   out->n_kernels = c->n_kernels * n;
   out->moved_bytes = sat_mul(c->moved_bytes, n);
@@ -123,6 +124,7 @@ static situ_costs *speed_up(const situ_costs *c, const situ_platform *p, const c
   if (!from) return NULL;
   for (int32_t k = 0; k < x->platform->n_classes; k++) from[k] = p->class_of[x->platform->class_device[k]];
   situ_costs *out = copy_costs(c, 1, x->platform->n_classes, from);
+  if (out) out->machine = platform_shape_hash(x->platform);
   if (out && x->device >= 0)
     for (int64_t v = 0, k = x->platform->class_of[x->device]; v < out->n_operators; v++) {
       int64_t at = v * out->n_classes + k, apart_ns = out->collective_ns ? out->collective_ns[at] : 0;

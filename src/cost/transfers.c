@@ -50,6 +50,7 @@ static situ_status make(situ_costs **out, const situ_graph *g, const situ_platfo
   situ_costs *c =
       costs_new(g->n_operators, g->n_tensors, p->n_classes, p->n_memories, p->n_links, kinds.n_kinds, n_rows);
   if (!c) return fail_no_memory(error);
+  c->machine = platform_shape_hash(p);
   memcpy(c->pair_kind, kinds.pair_kind, sizeof(int32_t) * (size_t)p->n_memories * (size_t)p->n_memories);
   memcpy(c->link_kind, kinds.link_kind, sizeof(int32_t) * (size_t)p->n_links);
   if (p->n_links > 0) memcpy(c->link, p->links, sizeof(situ_link) * (size_t)p->n_links);

@@ -53,6 +53,8 @@ const char *platform_link_source(char into[PLATFORM_SOURCE_BYTES], const situ_pl
 /* A number for everything that a platform says: equal platforms have equal hashes, on every machine. Version 0.1 left
  * the servers of the devices out: with_servers = false gives its hash, which is the same where there is one server. */
 uint64_t platform_hash(const situ_platform *platform, bool with_servers);
+/* The same of classes, memories and links, without figures: what indices in cost tables mean. */
+uint64_t platform_shape_hash(const situ_platform *platform);
 
 /* NULL, or which of the invariants above does not hold (base/contracts.h). O(devices^2 + hops of all routes). */
 const char *platform_check(const situ_platform *platform);

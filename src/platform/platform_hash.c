@@ -29,3 +29,14 @@ uint64_t platform_hash(const situ_platform *f, bool with_servers) {
   }
   return h;
 }
+
+uint64_t platform_shape_hash(const situ_platform *f) {
+  uint64_t h = hash_number(hash_number(1, f->n_devices), f->n_links);
+  for (int32_t d = 0; d < f->n_devices; d++) {
+    const char *name = f->class_name[f->class_of[d]];
+    h = hash_number(hash_number(hash_bytes(name, strlen(name), h), f->class_of[d]), f->memory_of[d]);
+  }
+  for (int32_t l = 0; l < f->n_links; l++)
+    h = hash_number(hash_number(h, f->links[l].from_device), f->links[l].to_device);
+  return h;
+}

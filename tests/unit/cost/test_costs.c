@@ -450,6 +450,12 @@ static void times_from_memory_replace_estimates(void **state) {
   assert_int_equal(situ_costs_time_ns(changed, p, 0, 1), 77);
   assert_true(situ_costs_time_ns(c, p, 1, 1) == SITU_NEVER_NS); /* the old ones stay */
   situ_costs_free(changed);
+  situ_platform *others[] = {named("cpu+2*v100-16g"), named("cpu+2*a100-40g")}; /* as many classes and memories */
+  for (int k = 0; k < 2; k++) {
+    assert_int_equal(situ_costs_change(&changed, c, others[k], times, 2, &error), SITU_STATUS_BAD_ARGUMENT);
+    assert_non_null(strstr(error.text, "not of this platform"));
+    situ_platform_free(others[k]);
+  }
   situ_costs_free(c);
   known.time_ns[0] = ((int64_t)1 << 54) + 1;
   assert_int_equal(situ_costs_estimate(&c, g, p, &o, &error), SITU_STATUS_BAD_ARGUMENT);
