@@ -330,7 +330,7 @@ static const situ_device_kind_info rows[] = {
             "AMD Ryzen 9 7945HX, 16 cores",
             "AMD product page: 16 x 2.5 GHz x 32 FLOP (AVX-512 in two halves; VNNI x 4); 2 channels DDR5-5200; 32 GB "
             "assumed"),
-    CPU_ROW(SITU_FAMILY_CPU, 256, 204.8, PEAKS(1.8432, 3.6864, 0, 0, 0, 0), "ethernet-10g", "threadripper-5975wx",
+    CPU_ROW(SITU_FAMILY_CPU, 256, 204.8, PEAKS(1.8432, 3.6864, 0, 0, 0, 0), "ethernet-10g", "threadripper-5975",
             "AMD Ryzen Threadripper PRO 5975WX, 32 cores",
             "AMD product page: 32 x 3.6 GHz x 32 FLOP (AVX2); 8 channels DDR4-3200; 256 GB assumed"),
     CPU_ROW(SITU_FAMILY_CPU_AVX512, 192, 140.8, PEAKS(1.344, 2.688, 0, 0, 0, 10.752), "upi", "xeon6230",

@@ -50,7 +50,8 @@ static const struct {
                {"raspberrypi4", "rpi4"},
                {"h100nvl", "h100-94g-nvl"},
                {"h100pcie", "h100-80g-pcie"},
-               {"threadripperpro5975wx", "threadripper-5975wx"},
+               {"threadripperpro5975wx", "threadripper-5975"},
+               {"threadripper5975wx", "threadripper-5975"},
                {"pro4500", "rtxpro4500-32g"}};
 
 static bool is_idle(const char *word, const char *before) {

@@ -576,7 +576,7 @@ static void devices_are_found_as_threads_name_them(void **state) {
                                          {"Xeon Gold 6230", "xeon6230"},
                                          {"Xeon W-2295", "xeon-w2295"},
                                          {"Raspberry Pi 4", "rpi4"},
-                                         {"Threadripper PRO 5975WX", "threadripper-5975wx"},
+                                         {"Threadripper PRO 5975WX", "threadripper-5975"},
                                          {"M5 Max", "m5-max"},
                                          {"MacBook Pro M5 Pro", "m5-pro"},
                                          {"Arc A380", "a380-6g"},
