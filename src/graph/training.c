@@ -204,15 +204,22 @@ static void find_again(step *s) {
 /* ---- Operators ---- */
 
 /* Attention is two products of two inputs each, whatever it reads: their gradients cost twice what it does. */
-static bool is_attention(const situ_graph *g, int32_t v) { return strcmp(g->kind_name[g->kind[v]], "Attention") == 0; }
+static bool is_of_kind(const situ_graph *g, int32_t v, const char *kind) {
+  return strcmp(g->kind_name[g->kind[v]], kind) == 0;
+}
 
-/* Each weight and each input whose gradient is wanted costs what the forward operator does; adding up the gradients
- * of several users costs their bytes. */
+static bool is_cell(const situ_graph *g, int32_t v) {
+  return is_of_kind(g, v, "LSTM") || is_of_kind(g, v, "GRU") || is_of_kind(g, v, "RNN");
+}
+
+/* Each weight and each input whose gradient is wanted costs what the forward operator does. Attention and cells
+ * multiply several inputs, each a part of their work, and two gradients of each product take twice that. Adding up the
+ * gradients of several users costs their bytes. */
 static void count_work(const step *s, int32_t v, situ_operator *op) {
   const situ_graph *g = s->g;
   int64_t n = learns(s, v);
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) n += carries(s, g->in[i]);
-  if (is_attention(g, v) && !learns(s, v)) n = min64(n, 2);
+  if (is_cell(g, v) || (is_of_kind(g, v, "Attention") && !learns(s, v))) n = min64(n, 2);
   if (keep_of(op->kind) == KEEP_NOTHING || n < 1) n = 1;
   op->flops = sat_mul(op->flops, n);
   op->moved_bytes = sat_mul(op->moved_bytes, n);

@@ -316,6 +316,30 @@ static void what_cannot_be_trained_is_no_training_step(void **state) {
   assert_null(model);
 }
 
+/* A cell multiplies inputs by some weights and its state by others: half of its work each, of which the gradients take
+ * twice as much, however many states it has. */
+static void the_gradient_of_a_cell_is_twice_its_work(void **state) {
+  (void)state;
+  situ_graph_builder *b = builder();
+  situ_operator gemm = {.kind = "Gemm", .dtype = SITU_DTYPE_F32, .colocation = -1, .flops = 10, .weight_bytes = 80};
+  static const char *const names[] = {"x", "h", "c"};
+  int32_t inputs[3];
+  for (int k = 0; k < 3; k++) {
+    gemm.name = names[k];
+    inputs[k] = add(b, gemm);
+  }
+  int32_t cell = add(b, (situ_operator){.name = "cell",
+                                        .kind = "LSTM",
+                                        .dtype = SITU_DTYPE_F32,
+                                        .colocation = -1,
+                                        .flops = 1000,
+                                        .weight_bytes = 800});
+  for (int k = 0; k < 3; k++) join(b, inputs[k], cell, 40, SITU_DTYPE_F32);
+  situ_graph *step = train(b);
+  assert_int_equal(graph_operator(step, situ_graph_find(step, "gradient(cell)")).flops, 2 * 1000);
+  situ_graph_free(step);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_has_weights_before_it_gets_a_backward_operator),
@@ -327,6 +351,7 @@ int main(void) {
       cmocka_unit_test(tables_of_their_own_are_not_copied),
       cmocka_unit_test(gradients_of_several_users_are_added_up),
       cmocka_unit_test(a_transformer_takes_three_times_its_forward_pass),
+      cmocka_unit_test(the_gradient_of_a_cell_is_twice_its_work),
       cmocka_unit_test(a_training_step_is_not_made_twice),
       cmocka_unit_test(what_cannot_be_trained_is_no_training_step),
   };
