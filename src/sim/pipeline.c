@@ -78,16 +78,11 @@ static void *make_pipeline(const situ_problem *p, arena *a) {
 static bool is_contiguous(pipeline *m, const int32_t *device) {
   const situ_problem *p = m->problem;
   const constraint_graph *f = &m->constraints;
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    m->first_on[d] = -1;
-    m->waiting[d] = 0;
-  }
-  for (int32_t v = p->n_operators - 1; v >= 0; v--) {
-    m->next_on[v] = m->first_on[device[v]];
-    m->first_on[device[v]] = v;
+  constraint_graph_list(m->first_on, m->next_on, device, p->n_operators, p->n_devices);
+  for (int32_t d = 0; d < p->n_devices; d++) m->waiting[d] = 0;
+  for (int32_t v = 0; v < p->n_operators; v++)
     for (int64_t i = f->start[v]; i < f->start[v + 1]; i++)
       m->waiting[device[f->to[i]]] += device[f->to[i]] != device[v];
-  }
   int32_t n_ready = 0, n_done = 0;
   for (int32_t d = 0; d < p->n_devices; d++)
     if (m->waiting[d] == 0) m->ready[n_ready++] = d;
@@ -107,23 +102,14 @@ static bool is_contiguous(pipeline *m, const int32_t *device) {
  * `in_order` is false: then there is no plan. */
 static void count_inputs(pipeline *m, const int32_t *device, bool in_order) {
   const situ_problem *p = m->problem;
-  const constraint_graph *f = &m->constraints;
   bool by_depth = in_order && problem_keeps_by_depth(p) && p->schedule == SITU_SCHEDULE_1F1B;
-  for (int32_t i = p->n_devices - 1; i >= 0; i--) {
-    int32_t d = by_depth ? m->ready[i] : i;
-    int64_t deepest = 0, share = m->n_sharing[d], *n_inputs = &m->n_inputs[d];
-    *n_inputs = p->in_flight;
-    if (!problem_keeps_by_depth(p)) continue;
-    for (int32_t v = by_depth ? m->first_on[d] : -1; v >= 0; v = m->next_on[v])
-      for (int64_t k = f->start[v]; k < f->start[v + 1]; k++) {
-        int32_t to = device[f->to[k]];
-        if (to != d) deepest = max64(deepest, m->depth[to]);
-      }
-    m->depth[d] = share + deepest;
-    int64_t kept = by_depth                             ? min64(p->micro_batches, m->depth[d])
-                   : p->schedule == SITU_SCHEDULE_GPIPE ? p->micro_batches
-                                                        : 1;
-    *n_inputs = (kept + share - 1) / share;
+  if (by_depth)
+    constraint_graph_depths(m->depth, &m->constraints, device, m->ready, p->n_devices, m->first_on, m->next_on,
+                            m->n_sharing);
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    int64_t share = m->n_sharing[d], kept = by_depth ? min64(p->micro_batches, m->depth[d]) : 1;
+    if (p->schedule == SITU_SCHEDULE_GPIPE) kept = p->micro_batches;
+    m->n_inputs[d] = problem_keeps_by_depth(p) ? (kept + share - 1) / share : p->in_flight;
   }
 }
 

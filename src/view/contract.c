@@ -1,5 +1,6 @@
 #include "view/contract.h"
 
+#include "base/checked.h"
 #include "base/contracts.h"
 #include "base/csr.h"
 #include "base/sort.h"
@@ -59,6 +60,27 @@ int32_t constraint_graph_order(int32_t *order, const constraint_graph *f, arena 
     for (int32_t i = f->start[order[done]]; i < f->start[order[done] + 1]; i++)
       if (--waiting[f->to[i]] == 0) order[n++] = f->to[i];
   return n;
+}
+
+void constraint_graph_list(int32_t *first_on, int32_t *next_on, const int32_t *device, int32_t n_operators,
+                           int32_t n_devices) {
+  for (int32_t d = 0; d < n_devices; d++) first_on[d] = -1;
+  for (int32_t v = n_operators - 1; v >= 0; v--) {
+    next_on[v] = first_on[device[v]];
+    first_on[device[v]] = v;
+  }
+}
+
+void constraint_graph_depths(int64_t *depth, const constraint_graph *f, const int32_t *device, const int32_t *order,
+                             int32_t n, const int32_t *first_on, const int32_t *next_on, const int32_t *n_sharing) {
+  for (int32_t i = n - 1; i >= 0; i--) {
+    int32_t d = order[i];
+    int64_t deepest = 0;
+    for (int32_t v = first_on[d]; v >= 0; v = next_on[v])
+      for (int32_t k = f->start[v]; k < f->start[v + 1]; k++)
+        if (device[f->to[k]] != d) deepest = max64(deepest, depth[device[f->to[k]]]);
+    depth[d] = n_sharing[d] + deepest;
+  }
 }
 
 /* ---- classes ---- */

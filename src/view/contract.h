@@ -28,6 +28,14 @@ bool constraint_graph_reverse(constraint_graph *out, const constraint_graph *f, 
  * cycles; -1 without memory. */
 int32_t constraint_graph_order(int32_t *order, const constraint_graph *f, arena *scratch);
 
+/* The operators of each device as lists, ascending: first_on ([device]), next_on ([operator]); -1 ends. */
+void constraint_graph_list(int32_t *first_on, int32_t *next_on, const int32_t *device, int32_t n_operators,
+                           int32_t n_devices);
+/* The depth of the parts of devices: how many devices are on the longest path from each to the end, its own and those
+ * that share it included (n_sharing: [device]). order: n devices, each before those that its part leads to. */
+void constraint_graph_depths(int64_t *depth, const constraint_graph *f, const int32_t *device, const int32_t *order,
+                             int32_t n, const int32_t *first_on, const int32_t *next_on, const int32_t *n_sharing);
+
 /* Classes, numbered in order of their first operator, and F between them: acyclic once fused, no edge twice. */
 typedef struct contraction {
   int32_t n_classes;

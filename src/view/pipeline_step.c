@@ -17,6 +17,7 @@ typedef struct parts {
   int64_t *time_ns[2];  /* [phase][part] of one input on one of its devices */
   int64_t *cross_ns[2]; /* [phase][part * n + part] of what passes along an edge of F, or back; -1: no edge */
   int32_t *order;       /* [part] from the end on */
+  constraint_graph f;
 } parts;
 
 enum { FORWARD, BACKWARD };
@@ -151,12 +152,12 @@ static void add_rings(parts *x, int64_t *ring_ns) {
 
 /* Orders the parts from the end on, all where the placement is contiguous; edges of F get 0. False without memory. */
 static bool order_parts(parts *x, bool *contiguous, arena *a) {
-  constraint_graph f;
+  const constraint_graph *f = &x->f;
   int32_t n_done = 0, *n_after = ARENA_ZERO(a, int32_t, x->n);
-  if (!n_after || !constraint_graph_find(&f, x->problem, a)) return false;
+  if (!n_after || !constraint_graph_find(&x->f, x->problem, a)) return false;
   for (int32_t v = 0; v < x->problem->n_operators; v++)
-    for (int32_t i = f.start[v]; i < f.start[v + 1]; i++) {
-      int32_t from = x->part_of[x->device[v]], to = x->part_of[x->device[f.to[i]]];
+    for (int32_t i = f->start[v]; i < f->start[v + 1]; i++) {
+      int32_t from = x->part_of[x->device[v]], to = x->part_of[x->device[f->to[i]]];
       if (from == to || is_edge(x, from, to)) continue;
       n_after[from]++;
       *cross(x, FORWARD, from, to) = *cross(x, BACKWARD, from, to) = 0;
@@ -204,17 +205,24 @@ static bool find_fill(const parts *x, int64_t *fill_ns, arena *a) {
 
 /* How many inputs of many the devices of each part keep, all together. */
 static bool find_kept(const parts *x, int64_t *kept, arena *a) {
-  bool gpipe = x->problem->schedule == SITU_SCHEDULE_GPIPE;
-  int64_t *depth = ARENA_NEW(a, int64_t, x->n), m = x->problem->micro_batches;
-  for (int32_t i = 0; depth && i < x->n; i++) {
-    int32_t k = x->order[i];
-    int64_t deepest = 0, r = x->n_sharing[k];
-    for (int32_t j = 0; j < i; j++)
-      if (is_edge(x, k, x->order[j])) deepest = max64(deepest, depth[x->order[j]]);
-    depth[k] = r + deepest;
-    kept[k] = ((gpipe ? m : depth[k]) + r - 1) / r * r;
+  const situ_problem *p = x->problem;
+  bool gpipe = p->schedule == SITU_SCHEDULE_GPIPE;
+  int64_t *depth;
+  int32_t *order, *first_on, *next_on, *n_sharing;
+  if (!ARENA_ARRAYS(a, ARRAY(depth, p->n_devices), ARRAY(order, x->n), ARRAY(first_on, p->n_devices),
+                    ARRAY(next_on, p->n_operators), ARRAY(n_sharing, p->n_devices)))
+    return false;
+  constraint_graph_list(first_on, next_on, x->device, p->n_operators, p->n_devices);
+  for (int32_t i = 0; i < x->n; i++) {
+    order[x->n - 1 - i] = x->leader[x->order[i]];
+    n_sharing[x->leader[i]] = (int32_t)x->n_sharing[i];
   }
-  return depth != NULL;
+  constraint_graph_depths(depth, &x->f, x->device, order, x->n, first_on, next_on, n_sharing);
+  for (int32_t k = 0; k < x->n; k++) {
+    int64_t r = x->n_sharing[k];
+    kept[k] = ((gpipe ? p->micro_batches : depth[x->leader[k]]) + r - 1) / r * r;
+  }
+  return true;
 }
 
 /* Raises the start of a node to what an edge demands; whether it was later. */
