@@ -60,7 +60,7 @@ int main(int argc, char **argv) {
     for (int v = 0; v < (int)plan["layers"].size(); v++) {
       ResultStage &s = r.stages[plan["layers"][v]["stage"].get<int>()];
       s.nodes.push_back(v);
-      s.TMPCids[v] = plan["layers"][v]["way"];
+      s.TMPCids[v] = plan["layers"][v]["variant"];
     }
   }
   double value = g.getTPSForResult(r);

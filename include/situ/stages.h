@@ -52,9 +52,9 @@ typedef struct situ_staging_stage {
 
 /* One layer. Closed: it never grows. */
 typedef struct situ_staging_layer {
-  const char *name; /* NULL past the end */
-  const char *way;  /* how it is run, as the file calls it */
-  int32_t stage;    /* -1 without a plan */
+  const char *name;    /* NULL past the end */
+  const char *variant; /* how it is run, as the file calls it */
+  int32_t stage;       /* -1 without a plan */
 } situ_staging_layer;
 
 /* Reads a workload of Piper and finds its best plan. options may be NULL. BAD_INPUT for a malformed file, UNSUPPORTED

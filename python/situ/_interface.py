@@ -370,7 +370,7 @@ class situ_staging_stage(Structure):
                 c_int64), ("size_bytes", c_int64), ("kept", c_int64), ("first", c_char_p), ("last", c_char_p)]
 
 class situ_staging_layer(Structure):
-    _fields_ = [("name", c_char_p), ("way", c_char_p), ("stage", c_int32)]
+    _fields_ = [("name", c_char_p), ("variant", c_char_p), ("stage", c_int32)]
 
 class situ_what_if(Structure):
     _fields_ = [("change", c_char_p), ("outcome", c_int), ("value_ns", c_int64), ("lower_bound_ns", c_int64),

@@ -151,6 +151,6 @@ situ_staging_layer situ_staging_layer_at(const situ_staging *s, int32_t v) {
   if (!s || v < 0 || v >= s->info.n_layers) return (situ_staging_layer){.stage = -1};
   bool placed = s->info.n_stages > 0;
   return (situ_staging_layer){.name = s->network->name[v],
-                              .way = placed ? s->network->variant[s->plan.variant[v]].name : NULL,
+                              .variant = placed ? s->network->variant[s->plan.variant[v]].name : NULL,
                               .stage = placed ? s->plan.stage[v] : -1};
 }

@@ -58,7 +58,7 @@ static const char *judge_stage(const stage_network *x, const stage_rules *r, con
     int64_t at = (int64_t)v * x->n_degrees + g;
     if (g == x->n_degrees || i < x->variant_start[at] || i >= x->variant_start[at + 1])
       return "a layer cannot be run so on these devices";
-    if (!is_allowed(r, &x->variant[i], x->degree[g])) return "a layer is run in a way that is ruled out";
+    if (!is_allowed(r, &x->variant[i], x->degree[g])) return "a layer is run by a variant that is ruled out";
     int64_t ns = time_of(x, r, v, &x->variant[i], n, inside);
     if (ns >= STAGE_NEVER_NS) return "a layer takes too long";
     size += size_of(&x->variant[i], n_kept);

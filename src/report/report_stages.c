@@ -17,7 +17,7 @@ static void add_stages(row_list *out, const void *staging) {
 static void add_layers(row_list *out, const void *staging) {
   situ_staging_layer v;
   for (int32_t k = 0; (v = situ_staging_layer_at(staging, k)).name; k++)
-    ROW(out, {"name", .text = v.name}, {"stage", AS_INDEX, .n = v.stage}, {"way", .text = v.way});
+    ROW(out, {"name", .text = v.name}, {"stage", AS_INDEX, .n = v.stage}, {"variant", .text = v.variant});
 }
 
 static const char *outcome_of(const situ_staging_info *i) {
@@ -64,7 +64,7 @@ static char *stages_text(const situ_staging *s, const situ_staging_info *i, cons
        text_size(b, i->memory_bytes));
   text_add_wrapped(&t,
                    "among plans that cut the network into stages one after the other, each on devices of its own, with "
-                   "the ways to run a layer that the file has",
+                   "the variants of layers that the file has",
                    "  among     ", "            ", report_width(options));
   return text_take(&t);
 }

@@ -19,8 +19,8 @@ typedef struct question {
   int64_t n_nodes;
 } question;
 
-bool stage_choice_make(stage_choice *c, int32_t n, int32_t n_ways, arena *a) {
-  return ARENA_ARRAYS(a, ARRAY(c->start, n + 1), ARRAY(c->way, n_ways), ARRAY(c->pick, n), ARRAY(c->rank, n),
+bool stage_choice_make(stage_choice *c, int32_t n, int32_t n_variants, arena *a) {
+  return ARENA_ARRAYS(a, ARRAY(c->start, n + 1), ARRAY(c->variant, n_variants), ARRAY(c->pick, n), ARRAY(c->rank, n),
                       ARRAY(c->rest, n + 1), ARRAY(c->rest_ns, n + 1), ARRAY(c->rest_bytes, n + 1));
 }
 
@@ -29,10 +29,10 @@ static __int128 weigh(const question *q, int64_t ns, int64_t bytes) {
 }
 
 static __int128 weight_of(const question *q, int32_t w) {
-  return weigh(q, q->c->way[w].time_ns, q->c->way[w].size_bytes);
+  return weigh(q, q->c->variant[w].time_ns, q->c->variant[w].size_bytes);
 }
 
-/* Takes in each layer the way that weighs least, of equal ones the smallest, then the fastest. */
+/* Takes in each layer the variant that weighs least, of equal ones the smallest, then the fastest. */
 static sums take_lightest(const question *q) {
   stage_choice *c = q->c;
   sums all = {0};
@@ -40,13 +40,13 @@ static sums take_lightest(const question *q) {
     int32_t best = c->start[v];
     for (int32_t w = best + 1; w < c->start[v + 1]; w++) {
       __int128 less = weight_of(q, best) - weight_of(q, w);
-      int64_t smaller = c->way[best].size_bytes - c->way[w].size_bytes;
-      int64_t faster = c->way[best].time_ns - c->way[w].time_ns;
+      int64_t smaller = c->variant[best].size_bytes - c->variant[w].size_bytes;
+      int64_t faster = c->variant[best].time_ns - c->variant[w].time_ns;
       if (less > 0 || (less == 0 && (smaller > 0 || (smaller == 0 && faster > 0)))) best = w;
     }
     c->pick[v] = best - c->start[v];
-    all.ns += c->way[best].time_ns;
-    all.bytes += c->way[best].size_bytes;
+    all.ns += c->variant[best].time_ns;
+    all.bytes += c->variant[best].size_bytes;
   }
   return all;
 }
@@ -80,13 +80,14 @@ static int compare_ranks(const void *left, const void *right) {
   return (a->layer > b->layer) - (a->layer < b->layer);
 }
 
-/* Layers in the order of the search: the one whose other ways weigh most first. */
+/* Layers in the order of the search: the one whose other variants weigh most first. */
 static void rank_layers(question *q) {
   stage_choice *c = q->c;
   for (int32_t v = 0; v < c->n; v++) {
     int32_t best = c->start[v] + c->pick[v];
     choice_rank *r = &c->rank[v];
-    *r = (choice_rank){.gap = -1, .time_ns = c->way[best].time_ns, .size_bytes = c->way[best].size_bytes, .layer = v};
+    *r = (choice_rank){
+        .gap = -1, .time_ns = c->variant[best].time_ns, .size_bytes = c->variant[best].size_bytes, .layer = v};
     for (int32_t w = c->start[v]; w < c->start[v + 1]; w++) {
       __int128 gap = weight_of(q, w) - weight_of(q, best);
       if (w != best && (r->gap < 0 || gap < r->gap)) r->gap = gap;
@@ -98,8 +99,8 @@ static void rank_layers(question *q) {
     int32_t v = c->rank[i].layer;
     int64_t ns = INT64_MAX, bytes = INT64_MAX;
     for (int32_t w = c->start[v]; w < c->start[v + 1]; w++) {
-      ns = min64(ns, c->way[w].time_ns);
-      bytes = min64(bytes, c->way[w].size_bytes);
+      ns = min64(ns, c->variant[w].time_ns);
+      bytes = min64(bytes, c->variant[w].size_bytes);
     }
     c->rest[i] = c->rest[i + 1] + weight_of(q, c->start[v] + c->pick[v]);
     c->rest_ns[i] = c->rest_ns[i + 1] + ns;
@@ -107,12 +108,12 @@ static void rank_layers(question *q) {
   }
 }
 
-/* Whether two layers have the same ways: then the order of their picks does not matter. */
+/* Whether two layers have the same variants: then the order of their picks does not matter. */
 static bool are_alike(const stage_choice *c, int32_t a, int32_t b) {
   int32_t n = c->start[a + 1] - c->start[a];
   if (c->start[b + 1] - c->start[b] != n) return false;
   for (int32_t i = 0; i < n; i++) {
-    const choice_way *v = &c->way[c->start[a] + i], *w = &c->way[c->start[b] + i];
+    const choice_variant *v = &c->variant[c->start[a] + i], *w = &c->variant[c->start[b] + i];
     if (v->time_ns != w->time_ns || v->size_bytes != w->size_bytes) return false;
   }
   return true;
@@ -129,9 +130,9 @@ static choice_answer branch(question *q, int32_t i, sums before) {
   int32_t v = c->rank[i].layer, n = c->start[v + 1] - c->start[v];
   int32_t first = i > 0 && are_alike(c, v, c->rank[i - 1].layer) ? c->pick[c->rank[i - 1].layer] : 0;
   for (int32_t k = first; k < n; k++) {
-    const choice_way *way = &c->way[c->start[v] + k];
+    const choice_variant *variant = &c->variant[c->start[v] + k];
     c->pick[v] = k;
-    choice_answer answer = branch(q, i + 1, (sums){before.ns + way->time_ns, before.bytes + way->size_bytes});
+    choice_answer answer = branch(q, i + 1, (sums){before.ns + variant->time_ns, before.bytes + variant->size_bytes});
     if (answer != CHOICE_NONE) return answer;
   }
   return CHOICE_NONE;
@@ -140,8 +141,8 @@ static choice_answer branch(question *q, int32_t i, sums before) {
 choice_answer stage_choice_find(stage_choice *c, int64_t n_kept, int64_t max_ns, int64_t memory_bytes) {
   question q = {.c = c, .limit = {.ns = max_ns, .bytes = memory_bytes}, .weights = {.ns = 1}};
   for (int32_t w = c->start[0]; w < c->start[c->n]; w++) /* what is too large is so by a byte */
-    c->way[w].size_bytes =
-        min64(sat_add(sat_mul(n_kept, c->way[w].kept_bytes), c->way[w].fixed_bytes), memory_bytes + 1);
+    c->variant[w].size_bytes =
+        min64(sat_add(sat_mul(n_kept, c->variant[w].kept_bytes), c->variant[w].fixed_bytes), memory_bytes + 1);
   sums fast = take_lightest(&q);
   if (fast.ns > max_ns) return CHOICE_NONE;
   if (fits(&q, fast)) return CHOICE_FOUND;

@@ -188,9 +188,9 @@ static situ_status read_variants(const reading *r) {
   TRY(list_degrees(r, &n_variants, &n_amounts));
   n_lists = (int64_t)x->n_layers * x->n_degrees;
   if (n_variants > 1 << 20 || n_lists > 1 << 20)
-    return fail_with(r->error, SITU_STATUS_UNSUPPORTED, r->path, "more than a million ways to run a layer");
+    return fail_with(r->error, SITU_STATUS_UNSUPPORTED, r->path, "more than a million variants of a layer");
   if (n_amounts > 1 << 26)
-    return fail_with(r->error, SITU_STATUS_UNSUPPORTED, r->path, "more than 2^26 edges at the ways to run its layers");
+    return fail_with(r->error, SITU_STATUS_UNSUPPORTED, r->path, "more than 2^26 edges at the variants of its layers");
   if (!ARENA_ARRAYS(x->arena, ARRAY(x->variant_start, n_lists + 1), ARRAY(x->variant, n_variants)))
     return fail_no_memory(r->error);
   int32_t n = 0;

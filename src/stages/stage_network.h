@@ -1,4 +1,4 @@
-/* stages/stage_network.h - a network whose layers can be run in several ways, and a machine of equal devices: what
+/* stages/stage_network.h - a network whose layers have several variants, and a machine of equal devices: what
  * Piper (Tarnawski, Narayanan, Phanishayee, NeurIPS 2021) plans training for. docs/theory/exact/stage_program.md has
  * the model. */
 #ifndef SITU_STAGES_STAGE_NETWORK_H
@@ -9,7 +9,7 @@
 
 enum { STAGE_MAX_LAYERS = 4096, STAGE_MAX_DEVICES = 10000, STAGE_MAX_INPUTS = 1000000, STAGE_MAX_VARIANTS = 64 };
 
-/* One way to run a layer on each of so many devices. */
+/* A variant of a layer: what it takes on each of so many devices. */
 typedef struct stage_variant {
   const char *name;
   int64_t time_ns;           /* forward and backward, of one input */

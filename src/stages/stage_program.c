@@ -34,9 +34,9 @@ typedef struct program {
   int64_t max_ns;
   /* of the pair of sets in hand */
   stage_choice choice;
-  int32_t *layer, n;          /* of the stage */
-  int64_t *way_ns, *way_sync; /* [way] time with transfers, and bytes of gradients */
-  int32_t *variant;           /* [way] */
+  int32_t *layer, n;                  /* of the stage */
+  int64_t *variant_ns, *variant_sync; /* [variant of these] time with transfers, and bytes of gradients */
+  int32_t *variant;                   /* likewise: its index in the network */
 } program;
 
 static bool may_use(const stage_rules *rules, const stage_variant *variant, int32_t degree) {
@@ -140,8 +140,8 @@ static __int128 sent_bytes(const program *p, int32_t v, const stage_variant *w, 
   return bytes;
 }
 
-/* All ways to run the layers of a stage at a degree; false where one has none. */
-static bool list_ways(program *p, int32_t g, const uint64_t *all, const uint64_t *rest) {
+/* All variants of the layers of a stage at a degree; false where one has none. */
+static bool list_variants(program *p, int32_t g, const uint64_t *all, const uint64_t *rest) {
   const stage_network *x = p->x;
   stage_choice *c = &p->choice;
   int32_t n = 0;
@@ -153,9 +153,9 @@ static bool list_ways(program *p, int32_t g, const uint64_t *all, const uint64_t
       const stage_variant *w = &x->variant[i];
       int64_t ns = sat_add(w->time_ns, stage_transfer_ns(&p->rules->machine, sent_bytes(p, v, w, all, rest)));
       if (ns >= STAGE_NEVER_NS || !may_use(p->rules, w, x->degree[g])) continue;
-      c->way[n].kept_bytes = w->kept_bytes;
-      p->way_ns[n] = ns;
-      p->way_sync[n] = w->weight_bytes;
+      c->variant[n].kept_bytes = w->kept_bytes;
+      p->variant_ns[n] = ns;
+      p->variant_sync[n] = w->weight_bytes;
       p->variant[n++] = i;
     }
     c->start[k + 1] = n;
@@ -168,10 +168,10 @@ static bool list_ways(program *p, int32_t g, const uint64_t *all, const uint64_t
 static choice_answer find_choice(program *p, int64_t n_replicas, int64_t n_kept, int64_t max_ns) {
   stage_choice *c = &p->choice;
   for (int32_t w = 0; w < c->start[c->n]; w++) {
-    int64_t ns = p->way_ns[w] + sync_ns(&p->rules->machine, p->way_sync[w], n_replicas);
+    int64_t ns = p->variant_ns[w] + sync_ns(&p->rules->machine, p->variant_sync[w], n_replicas);
     bool ends = ns < STAGE_NEVER_NS; /* else it fits into no memory */
-    c->way[w].time_ns = ends ? ns : STAGE_NEVER_NS;
-    c->way[w].fixed_bytes = ends ? p->x->variant[p->variant[w]].fixed_bytes : INT64_MAX;
+    c->variant[w].time_ns = ends ? ns : STAGE_NEVER_NS;
+    c->variant[w].fixed_bytes = ends ? p->x->variant[p->variant[w]].fixed_bytes : INT64_MAX;
   }
   return stage_choice_find(c, n_kept, min64(sat_mul(n_replicas, max_ns), MAX_SUM_NS), p->rules->machine.memory_bytes);
 }
@@ -214,7 +214,7 @@ static void extend(program *p, int32_t all, int32_t rest, const int32_t *drop, i
   const uint64_t *outer = stage_set(&p->sets, all), *inner = stage_set(&p->sets, rest);
   list_layers(p, outer, inner);
   for (int32_t g = 0; g < x->n_degrees; g++) {
-    if (drop[0] + x->degree[g] > most_devices || !list_ways(p, g, outer, inner)) continue;
+    if (drop[0] + x->degree[g] > most_devices || !list_variants(p, g, outer, inner)) continue;
     for (int32_t i = 0; i < p->n_replicas; i++) {
       stage_part part = {x->degree[g], p->replicas[i]};
       if (drop[0] + (int64_t)part.degree * part.n_replicas > most_devices) break;
@@ -281,14 +281,14 @@ static void take_plan(program *p, stage_plan *out, const int32_t *drop) {
     devices -= (int64_t)c.part.degree * c.part.n_replicas;
     int64_t n_kept = kept_inputs(cell_at(p, c.rest, devices)->n_inputs, c.part.n_replicas), ns = 0;
     list_layers(p, outer, inner);
-    list_ways(p, g, outer, inner);
+    list_variants(p, g, outer, inner);
     if (find_choice(p, c.part.n_replicas, n_kept, p->max_ns) != CHOICE_FOUND)
       stage_choice_find(&p->choice, n_kept, MAX_SUM_NS, p->rules->machine.memory_bytes);
     for (int32_t k = 0; k < p->n; k++) {
       int32_t w = p->choice.start[k] + p->choice.pick[k];
       out->stage[p->layer[k]] = out->n_stages;
       out->variant[p->layer[k]] = p->variant[w];
-      ns += p->choice.way[w].time_ns;
+      ns += p->choice.variant[w].time_ns;
     }
     out->part[out->n_stages] = c.part;
     out->time_ns[out->n_stages] = divide_up(ns, c.part.n_replicas);
@@ -338,7 +338,7 @@ situ_status stage_program_solve(stage_plan *out, const stage_network *x, const s
                                 arena *scratch, situ_error *error) {
   program p = {.x = x, .rules = rules, .budget = b};
   int64_t n_devices = rules->machine.n_devices;
-  int32_t n_ways = x->variant_start[(int64_t)x->n_layers * x->n_degrees], *drop;
+  int32_t n_variants = x->variant_start[(int64_t)x->n_layers * x->n_degrees], *drop;
   stage_plan trial;
   bool whole;
   if (!make_plan(out, x, a) || !make_plan(&trial, x, a) || !stage_sets_find(&p.sets, &whole, x, MAX_SETS, scratch))
@@ -349,9 +349,9 @@ situ_status stage_program_solve(stage_plan *out, const stage_network *x, const s
                      "the network can be cut in too many ways: %s%d sets of layers, and %lld devices",
                      whole ? "" : "more than ", (int)p.sets.n, (long long)n_devices);
   if (!measure_sets(&p, scratch) || !list_sizes(&p, scratch) ||
-      !stage_choice_make(&p.choice, x->n_layers, n_ways, scratch) ||
-      !ARENA_ARRAYS(scratch, ARRAY(p.cells, n_cells), ARRAY(p.layer, x->n_layers), ARRAY(p.way_ns, n_ways),
-                    ARRAY(p.way_sync, n_ways), ARRAY(p.variant, n_ways), ARRAY(drop, n_devices + 1)))
+      !stage_choice_make(&p.choice, x->n_layers, n_variants, scratch) ||
+      !ARENA_ARRAYS(scratch, ARRAY(p.cells, n_cells), ARRAY(p.layer, x->n_layers), ARRAY(p.variant_ns, n_variants),
+                    ARRAY(p.variant_sync, n_variants), ARRAY(p.variant, n_variants), ARRAY(drop, n_devices + 1)))
     return fail_no_memory(error);
   bisect(&p, out, &trial, drop);
   return SITU_STATUS_OK;

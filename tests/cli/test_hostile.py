@@ -363,7 +363,7 @@ def test_stages_of_too_many_edges_are_refused_before_they_take_memory():
     for k in (0, 1):
         model["nodes"][k]["TMPCs"] = {str(d): [{}] * 64 for d in range(1, 200)}
     pathlib.Path("edges.json").write_text(json.dumps(model))
-    situ("stages", "edges.json", code=3, err="edges at the ways to run")
+    situ("stages", "edges.json", code=3, err="edges at the variants")
 
 
 def test_control_characters_in_a_model_do_not_reach_the_terminal():

@@ -10,8 +10,8 @@ static int64_t least_time(const stage_choice *c, int64_t n_kept, int64_t memory,
   int64_t best = INT64_MAX;
   if (v == c->n) return memory < 0 ? best : 0;
   for (int32_t w = c->start[v]; w < c->start[v + 1]; w++) {
-    int64_t rest = least_time(c, n_kept, memory - c->way[w].kept_bytes * n_kept - c->way[w].fixed_bytes, v + 1);
-    best = min64(best, sat_add(rest, c->way[w].time_ns));
+    int64_t rest = least_time(c, n_kept, memory - c->variant[w].kept_bytes * n_kept - c->variant[w].fixed_bytes, v + 1);
+    best = min64(best, sat_add(rest, c->variant[w].time_ns));
   }
   return best;
 }
@@ -30,9 +30,9 @@ static void the_knapsack_is_decided_exactly(void **state) {
       rng kind = rng_new((uint64_t)round * 100 + rng_below(&r, (uint64_t)n_kinds));
       c.start[v] = n;
       for (int32_t k = (int32_t)rng_below(&kind, 3); k >= 0; k--)
-        c.way[n++] = (choice_way){.time_ns = (int64_t)rng_below(&kind, 20) * scale,
-                                  .kept_bytes = (int64_t)rng_below(&kind, 20) * scale,
-                                  .fixed_bytes = (int64_t)rng_below(&kind, 20) * scale};
+        c.variant[n++] = (choice_variant){.time_ns = (int64_t)rng_below(&kind, 20) * scale,
+                                          .kept_bytes = (int64_t)rng_below(&kind, 20) * scale,
+                                          .fixed_bytes = (int64_t)rng_below(&kind, 20) * scale};
     }
     c.start[c.n] = n;
     int64_t memory = (int64_t)rng_below(&r, 60 * (uint64_t)c.n) * scale, best = least_time(&c, n_kept, memory, 0);
@@ -42,7 +42,7 @@ static void the_knapsack_is_decided_exactly(void **state) {
     assert_int_equal(stage_choice_find(&c, n_kept, best, memory), CHOICE_FOUND);
     int64_t ns = 0, bytes = 0;
     for (int32_t v = 0; v < c.n; v++) {
-      const choice_way *w = &c.way[c.start[v] + c.pick[v]];
+      const choice_variant *w = &c.variant[c.start[v] + c.pick[v]];
       assert_true(c.start[v] + c.pick[v] < c.start[v + 1]);
       ns += w->time_ns;
       bytes += w->kept_bytes * n_kept + w->fixed_bytes;
