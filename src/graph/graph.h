@@ -50,6 +50,7 @@ struct situ_graph {
   int64_t *source_id;
   int32_t *built_index;      /* the number it had in the builder */
   int64_t *recomputed_bytes; /* see graph_recomputed_bytes; NULL: nothing is recomputed */
+  int32_t *segment; /* of a training step made with recomputation: of what is recomputed, from 0 on; else -1, or NULL */
 
   /* of each tensor */
   const char **tensor_name; /* entries may be NULL */
@@ -126,12 +127,13 @@ situ_status graph_copies(situ_graph **out, const situ_graph *graph, int32_t n, s
  * weight_bytes are the states of the optimizer (graph/optimizer.h), and with NONE there is no such operator. All of
  * these are colocated with v. Operators without users are taken as the loss.
  *
- * With `recompute` the first so many segments (graph/segments.h; INT32_MAX: all) keep only their inputs (activation
- * checkpointing): an operator v of such a segment gets a copy recompute(v), of the phase RECOMPUTE and colocated with
- * v, if a backward operator of the segment needs what v makes, directly or through other copies; that one reads the
- * copy's tensor. Operators outside the segment read the original, which is kept if they read it in the backward pass.
- * Copies have no weights of their own. Those that would be ready before read the gradients that enter the segment, so
- * that they run late; a segment that no gradient enters, since the loss is in it, is not recomputed.
+ * With `recompute` the first so many segments (graph/segments.h; INT32_MAX: all), and those in `also`, keep only their
+ * inputs (activation checkpointing): an operator v of such a segment gets a copy recompute(v), of the phase RECOMPUTE
+ * and colocated with v, if a backward operator of the segment needs what v makes, directly or through other copies;
+ * that one reads the copy's tensor. Operators outside the segment read the original, which is kept if they read it in
+ * the backward pass. Copies have no weights of their own. Those that would be ready before read the gradients that
+ * enter the segment, so that they run late; a segment that no gradient enters, since the loss is in it, is not
+ * recomputed.
  *
  * With `micro_batches`, for pipelines, a table that a lookup and a matrix product share, in a colocation group of these
  * two (tied embeddings) of which one has at most a bias of its own, is copied: both have its weights, gradients and
@@ -144,6 +146,8 @@ typedef struct training_options {
   situ_optimizer optimizer;
   int32_t recompute;     /* at least 0 */
   int32_t micro_batches; /* an update for so many inputs, each of which has that share of its work; 0 means 1 */
+  int32_t n_also;
+  const bool *also; /* [n_also] whether that segment, too */
 } training_options;
 situ_status graph_training(situ_graph **out, const situ_graph *graph, training_options options, situ_error *error);
 

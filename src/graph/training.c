@@ -157,12 +157,14 @@ static void link_groups(step *s, int32_t *last) {
 
 /* ---- Recomputation ---- */
 
-/* Chooses the first `wanted` segments that have to wait for a gradient. One that waits for none, since the loss is in
- * it, would run twice in a row. */
-static bool choose_segments(step *s, int32_t wanted, arena *a) {
+static bool wants(const training_options *o, int32_t k) { return k < o->recompute || (k < o->n_also && o->also[k]); }
+
+/* Chooses the wanted segments that have to wait for a gradient. One that waits for none, since the loss is in it, would
+ * run twice in a row. */
+static bool choose_segments(step *s, const training_options *o, arena *a) {
   const situ_graph *g = s->g;
   bool *enters;
-  if (wanted > 0 && !segments_find(&s->segments, g, a)) return false;
+  if ((o->recompute > 0 || o->n_also > 0) && !segments_find(&s->segments, g, a)) return false;
   if (!ARENA_ARRAYS(a, ZEROS(enters, s->segments.n), ARRAY(s->segment, g->n_operators))) return false;
   for (int32_t t = 0; t < g->n_tensors && s->segments.n > 0; t++) {
     int32_t u = g->producer[t], k = s->segments.of[u];
@@ -171,7 +173,7 @@ static bool choose_segments(step *s, int32_t wanted, arena *a) {
   }
   for (int32_t v = 0; v < g->n_operators; v++) {
     int32_t k = s->segments.n > 0 ? s->segments.of[v] : -1;
-    s->segment[v] = k >= 0 && k < wanted && enters[k] ? k : -1;
+    s->segment[v] = k >= 0 && wants(o, k) && enters[k] ? k : -1;
   }
   return csr_by_key(&s->member_start, &s->member, s->segment, g->n_operators, s->segments.n, a);
 }
@@ -411,7 +413,7 @@ static situ_status add_training(step *s, situ_error *error) {
 }
 
 /* What is there before operators are made. False without memory. */
-static bool prepare(step *s, int32_t recompute, arena *a) {
+static bool prepare(step *s, const training_options *o, arena *a) {
   const situ_graph *g = s->g;
   int32_t *last;
   if (!ARENA_ARRAYS(a, ZEROS(s->has_weights, g->n_colocations), ZEROS(s->differs, g->n_operators),
@@ -428,20 +430,37 @@ static bool prepare(step *s, int32_t recompute, arena *a) {
   find_reach(s);
   for (int32_t v = 0; v < g->n_operators; v++) s->copy[v] = -1;
   for (int32_t t = 0; t < g->n_tensors; t++) s->copy_tensor[t] = -1;
-  if (!choose_segments(s, recompute, a)) return false;
+  if (!choose_segments(s, o, a)) return false;
   find_again(s);
   return true;
 }
 
+/* Says in the new graph which operators stand for what is recomputed. */
+static bool mark_segments(situ_graph *made, const step *s) {
+  int32_t n = s->g->n_operators;
+  if (s->n_recomputed == 0) return true;
+  int32_t *of = ARENA_NEW(made->arena, int32_t, made->n_operators),
+          *new_of = ARENA_NEW(made->arena, int32_t, made->n_operators);
+  if (!of || !new_of) return false;
+  for (int32_t v = 0; v < made->n_operators; v++) {
+    new_of[made->built_index[v]] = v;
+    of[v] = -1;
+  }
+  for (int32_t v = 0; v < n; v++)
+    if (s->copy[v] >= 0) of[new_of[v]] = of[new_of[s->copy[v]]] = s->segment[v];
+  made->segment = of;
+  return true;
+}
+
 situ_status graph_training(situ_graph **out, const situ_graph *g, training_options options, situ_error *error) {
-  REQUIRE(options.recompute >= 0 && options.micro_batches >= 0);
+  REQUIRE(options.recompute >= 0 && options.micro_batches >= 0 && options.n_also >= 0);
   *out = NULL;
   arena *a = arena_new();
   step s = {.g = g, .optimizer = options.optimizer, .micro_batches = options.micro_batches};
   s.exchanges = s.micro_batches > 0;
   if (s.micro_batches == 0) s.micro_batches = 1;
   situ_status status =
-      a && prepare(&s, options.recompute, a) ? situ_graph_builder_new(&s.b, g->model, error) : fail_no_memory(error);
+      a && prepare(&s, &options, a) ? situ_graph_builder_new(&s.b, g->model, error) : fail_no_memory(error);
   if (status == SITU_STATUS_OK) status = add_training(&s, error);
   if (status == SITU_STATUS_OK) status = situ_graph_freeze(out, s.b, error);
   if (status == SITU_STATUS_OK) {
@@ -449,6 +468,11 @@ situ_status graph_training(situ_graph **out, const situ_graph *g, training_optio
     (*out)->n_segments = s.segments.n;
     (*out)->n_recomputed = s.n_recomputed;
     for (int32_t v = 0; v < g->n_operators; v++) (*out)->n_tied += s.tied[v] > v;
+    if (!mark_segments(*out, &s)) {
+      situ_graph_free(*out);
+      *out = NULL;
+      status = fail_no_memory(error);
+    }
   }
   situ_graph_builder_free(s.b);
   arena_free(a);

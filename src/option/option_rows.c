@@ -68,9 +68,11 @@ const option option_rows[] = {
               "weights have 32 bits."},
     {ROW("recompute", READ, TEXT, recompute), .json = "recompute",
      .also = "recompute-activations recompute-num-layers activation-checkpointing gradient-checkpointing checkpoint",
-     .value = "N|all|auto",
-     .title = "Training: do not keep the activations of the first N layers, or of all, but compute them again in the "
-              "backward pass (activation checkpointing). auto: what gives the best plan (place only). Default: none."},
+     .value = "N|LIST|all|auto",
+     .title =
+         "Training: do not keep the activations of the first N layers, of those in a list (2-5,9), or of all, but "
+         "compute them again in the backward pass (activation checkpointing). auto: what gives the best plan (place "
+         "only). Default: none."},
 #undef GROUP
 #define GROUP "Machine and objective"
     {ROW("platform", INSTANCE, PATH, platform), .json = "platform",

@@ -212,7 +212,11 @@ static situ_status train(const profile *p, read_result *result) {
   situ_graph *forward = result->graph;
   training_options options = {.optimizer = p->source->options->optimizer,
                               .micro_batches = p->source->options->micro_batches};
-  TRY(read_recompute(&options.recompute, p->source->options, p->error));
+  recompute_choice choice;
+  TRY(read_recompute(&choice, p->source->options, p->error));
+  options.recompute = choice.first;
+  options.n_also = choice.n_also;
+  options.also = choice.also;
   TRY(graph_training(&result->graph, forward, options, p->error));
   situ_graph_free(forward);
   result->trained = true;

@@ -140,7 +140,7 @@ situ_status read_check_dims(const situ_read_options *o, situ_error *error) {
   if ((unsigned)o->optimizer > SITU_OPTIMIZER_ADAM_8BIT)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "optimizer is not a value of situ_optimizer");
   if (o->recompute && (!o->training || strcmp(o->recompute, "auto") != 0)) /* situ_place takes auto */
-    TRY(read_recompute(&(int32_t){0}, o, error));
+    TRY(read_recompute(&(recompute_choice){0}, o, error));
   if (o->optimizer && !o->training)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "an optimizer is for training steps; add training");
   if (o->micro_batches < 0) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "micro_batches must be at least 0");
@@ -212,7 +212,7 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
   TRY(GIVEN(error, out, path));
   TRY(TAKE(filled, options, SITU_READ_OPTIONS_INIT, error));
   TRY(read_check_dims(&filled, error));
-  TRY(read_recompute(&(int32_t){0}, &filled, error));
+  TRY(read_recompute(&(recompute_choice){0}, &filled, error));
   situ_model *model = calloc(1, sizeof *model);
   if (!model) return fail_no_memory(error);
   situ_status status;

@@ -38,9 +38,16 @@ static inline const char *read_base_name(const char *path) {
 /* BAD_ARGUMENT unless n_dims is the number of dims and each has a name. */
 situ_status read_check_dims(const situ_read_options *options, situ_error *error);
 
-/* How many segments of a training step are recomputed (graph/graph.h, graph_training). BAD_ARGUMENT if the option is
- * none of its values, "auto" included. */
-situ_status read_recompute(int32_t *out, const situ_read_options *options, situ_error *error);
+/* Which segments of a training step are recomputed (graph/graph.h, graph_training): the first so many, and others. */
+enum { READ_MAX_SEGMENTS = 4096 };
+typedef struct recompute_choice {
+  int32_t first, n_also; /* segments from n_also on are not among the others */
+  bool also[READ_MAX_SEGMENTS];
+} recompute_choice;
+/* BAD_ARGUMENT if the option is none of its values, "auto" included. */
+situ_status read_recompute(recompute_choice *out, const situ_read_options *options, situ_error *error);
+/* That choice as the option says it: "none", "all", "8" or a list such as "2-5,9-9". The caller frees it. */
+char *recompute_choice_text(const recompute_choice *choice);
 
 /* Makes the model a training step, and says in its notes what that keeps. BAD_ARGUMENT if it has its own times,
  * BAD_INPUT if nothing can be trained or recomputed. */

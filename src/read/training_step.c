@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/text.h"
@@ -10,9 +11,8 @@
 
 /* Whether more is asked for than there is: says so if nothing at all can be recomputed. */
 static situ_status check_recomputed(const situ_graph *g, const situ_read_options *o, situ_error *error) {
-  int32_t wanted;
-  TRY(read_recompute(&wanted, o, error));
-  if (wanted == 0 || g->n_recomputed > 0) return SITU_STATUS_OK;
+  bool wants = o->recompute && strcmp(o->recompute, "none") != 0;
+  if (!wants || g->n_recomputed > 0) return SITU_STATUS_OK;
   return fail_with(error, SITU_STATUS_BAD_INPUT, g->model,
                    "has no layers whose activations can be recomputed: nothing to keep between them was found");
 }
@@ -55,24 +55,64 @@ static situ_status note_training(situ_model *model, const situ_read_options *o, 
   return SITU_STATUS_OK;
 }
 
-situ_status read_recompute(int32_t *out, const situ_read_options *o, situ_error *error) {
+/* A number from 1 on, whose end *text becomes; 0: there is none. */
+static int32_t read_number(const char **text) {
   char *end;
-  *out = 0;
+  if (!ascii_is_digit(**text)) return 0;
+  long n = strtol(*text, &end, 10);
+  *text = end;
+  return n > INT32_MAX ? 0 : (int32_t)n;
+}
+
+/* "2-5,9": layers counted from 1; a number alone is that of the first layers. */
+static bool read_list(recompute_choice *out, const char *text) {
+  for (bool single = !strpbrk(text, ",-");; text++) {
+    int32_t begin = read_number(&text), end = begin;
+    if (begin == 0) return false;
+    if (single) out->first = begin;
+    if (single) return *text == '\0';
+    if (*text == '-') {
+      text++;
+      end = read_number(&text);
+    }
+    if (end < begin || end > READ_MAX_SEGMENTS) return false;
+    for (int32_t k = begin; k <= end; k++) out->also[k - 1] = true;
+    if (end > out->n_also) out->n_also = end;
+    if (*text != ',') return *text == '\0';
+  }
+}
+
+situ_status read_recompute(recompute_choice *out, const situ_read_options *o, situ_error *error) {
+  *out = (recompute_choice){0};
   if (!o->recompute || strcmp(o->recompute, "none") == 0) return SITU_STATUS_OK;
   if (!o->training)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "recompute is for training steps; add training");
-  *out = INT32_MAX;
+  out->first = INT32_MAX;
   if (strcmp(o->recompute, "all") == 0) return SITU_STATUS_OK;
   if (strcmp(o->recompute, "auto") == 0)
     return fail_with(
         error, SITU_STATUS_BAD_ARGUMENT, NULL,
-        "only situ place chooses what is recomputed; name it instead of auto: none, all, or how many layers");
-  long n = strtol(o->recompute, &end, 10);
-  if (end == o->recompute || *end || n < 1 || n > INT32_MAX)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "recompute must be none, all, auto or a number of layers from 1 on, not \"%.40s\"", o->recompute);
-  *out = (int32_t)n;
-  return SITU_STATUS_OK;
+        "only situ place chooses what is recomputed; name it instead of auto: none, all, how many layers, or which");
+  out->first = 0;
+  if (read_list(out, o->recompute)) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                   "recompute must be none, all, auto, a number of layers from 1 on or a list of layers (2-5,9), not "
+                   "\"%.40s\"",
+                   o->recompute);
+}
+
+char *recompute_choice_text(const recompute_choice *c) {
+  text_buffer t = {0};
+  if (c->first == INT32_MAX)
+    text_add(&t, "all");
+  else if (c->first > 0)
+    text_add(&t, "%d", (int)c->first);
+  for (int32_t k = 0, end; k < c->n_also && c->first == 0; k = end + 1) {
+    for (end = k; end < c->n_also && c->also[end]; end++) continue;
+    if (end > k) text_add(&t, "%s%d-%d", t.length > 0 ? "," : "", (int)k + 1, (int)end);
+  }
+  if (t.length == 0) text_add(&t, "none");
+  return text_take(&t);
 }
 
 situ_status read_make_training(situ_model *model, const char *path, const situ_read_options *o, situ_error *error) {
@@ -81,7 +121,11 @@ situ_status read_make_training(situ_model *model, const char *path, const situ_r
   if (model->costs)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "has its own times, which a training step would lack");
   situ_graph *forward = model->graph;
-  TRY(read_recompute(&options.recompute, o, error));
+  recompute_choice choice;
+  TRY(read_recompute(&choice, o, error));
+  options.recompute = choice.first;
+  options.n_also = choice.n_also;
+  options.also = choice.also;
   TRY(graph_training(&model->graph, forward, options, error));
   situ_graph_free(forward);
   situ_graph_free(model->steps.other); /* one step is trained */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Training of policies from outside: logs, interruptions, files that are no policies.
+"""Training from outside: logs, interruptions and files of policies; which layers of a training step are recomputed.
 
     test_training.py SITU [NAME...]
 """
@@ -74,6 +74,28 @@ def test_devices_left_empty_are_so_on_each_machine():
         return json.loads(out.splitlines()[-1])["problems"][0]["best_ns"]
     assert learned("--unused", "gpu0") > 2 * learned("--unused", "cpu")
     situ("learn", "gdp", SMALL, *MACHINE, "--unused", "gpu7", "-o", "b.policy", code=2, err="gpu7")
+
+
+def test_layers_are_recomputed_one_by_one():
+    step = ["builtin:llama?tokens=2048", "--platform", "cpu+8*a100-40g@nvlink", "--unused", "cpu", "--training",
+            "--objective", "throughput", "--micro-batches", 32, "--granularity", "block", "--steps", 2000]
+    all_kept = json.loads(situ("place", *step, "--json"))
+    auto = json.loads(situ("place", *step, "--recompute", "auto", "-o", "plan.json", "--json"))
+    note = auto["notes"][-1]
+    chosen = json.loads(pathlib.Path("plan.json").read_text())["instance"]["recompute"]
+    assert auto["value_ns"] < 0.9 * all_kept["value_ns"] and f"layers {chosen}" in note
+    assert "no plan with any choice of layers takes less than 105 ms" in note  # which is its value
+    assert round(auto["value_ns"] / 1e6) == 105
+    situ("check", "plan.json")
+    # a list is such a choice: the same layers give the same value, the first of as many do not
+    assert json.loads(situ("place", *step, "--recompute", chosen, "--json"))["value_ns"] == auto["value_ns"]
+    n = sum(int(b) - int(a) + 1 for a, b in (r.split("-") for r in chosen.split(",")))
+    assert json.loads(situ("place", *step, "--recompute", n, "--json"))["value_ns"] > auto["value_ns"]
+    # where units may be cut, what is chosen for whole blocks is taken, and said to prove nothing
+    out = situ("place", *step[:-4], "--granularity", "operator", "--steps", 50, "--recompute", "auto")
+    assert "layers are not chosen one by one" in " ".join(out.split())
+    for wrong in ("2-1", "0-3", "3,", "-", "1-5000", "2,x"):
+        situ("place", *step, "--recompute", wrong, code=2, err="a list of layers")
 
 
 def test_slips_of_learn_are_usage_errors():

@@ -116,7 +116,7 @@ static void every_copy_is_guessed_as_the_first(void **state) {
 static void a_gradient_is_guessed_as_its_operator(void **state) {
   (void)state;
   situ_graph *g = three(), *step;
-  assert_int_equal(graph_training(&step, g, (training_options){SITU_OPTIMIZER_SGD, 0, 0}, NULL), SITU_STATUS_OK);
+  assert_int_equal(graph_training(&step, g, (training_options){.optimizer = SITU_OPTIMIZER_SGD}, NULL), SITU_STATUS_OK);
   const graph_guess *type = find(step, SITU_GUESS_TYPE, "T"), *role = find(step, SITU_GUESS_ROLE, "T");
   assert_int_equal(type->n_operators, 4); /* a, c and their gradients */
   assert_int_equal(role->n_operators, 2);

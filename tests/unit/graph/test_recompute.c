@@ -46,7 +46,8 @@ static situ_graph *freeze(situ_graph_builder *b) {
 static situ_graph *train(const situ_graph *forward, int32_t recompute) {
   situ_graph *step;
   situ_error error;
-  if (graph_training(&step, forward, (training_options){SITU_OPTIMIZER_SGD, recompute, 0}, &error) != SITU_STATUS_OK)
+  if (graph_training(&step, forward, (training_options){.optimizer = SITU_OPTIMIZER_SGD, .recompute = recompute},
+                     &error) != SITU_STATUS_OK)
     fail_msg("%s", error.text);
   return step;
 }
@@ -269,8 +270,16 @@ static void recomputation_changes_no_value(void **state) {
   for (uint64_t seed = 0; seed < 3000; seed++) {
     rng r = rng_new(seed);
     situ_graph *forward = random_network(&r), *all, *less;
-    training_options none = {SITU_OPTIMIZER_ADAM, 0, 0}, some = {SITU_OPTIMIZER_ADAM, 1 + (int32_t)rng_below(&r, 5), 0};
+    training_options none = {.optimizer = SITU_OPTIMIZER_ADAM}, some = none;
+    some.recompute = 1 + (int32_t)rng_below(&r, 5);
     if (rng_below(&r, 2)) some.recompute = INT32_MAX;
+    bool also[6] = {false};
+    if (rng_below(&r, 3) == 0) { /* some of them, not the first ones */
+      for (int32_t k = 0; k < 6; k++) also[k] = rng_below(&r, 2);
+      some.recompute = 0;
+      some.n_also = 6;
+      some.also = also;
+    }
     if (graph_training(&all, forward, none, NULL) == SITU_STATUS_OK) {
       uint64_t before[256], value[256];
       assert_int_equal(graph_training(&less, forward, some, NULL), SITU_STATUS_OK);
@@ -288,6 +297,7 @@ static void recomputation_changes_no_value(void **state) {
         if (less->phase[v] != SITU_PHASE_RECOMPUTE) continue;
         char original[64];
         snprintf(original, sizeof original, "%.*s", (int)strlen(less->name[v]) - 11, less->name[v] + 10);
+        if (some.n_also > 0) assert_true(less->segment[v] < 6 && also[less->segment[v]]);
         if (value[v] != value[situ_graph_find(less, original)]) fail_msg("seed %d: %s", (int)seed, less->name[v]);
         bool waits = false;
         for (int64_t i = less->in_start[v]; i < less->in_start[v + 1]; i++)

@@ -34,8 +34,9 @@ static situ_graph *train_with(situ_graph_builder *b, int32_t micro_batches) {
   situ_error error;
   assert_int_equal(situ_graph_freeze(&forward, b, &error), SITU_STATUS_OK);
   situ_graph_builder_free(b);
-  if (graph_training(&step, forward, (training_options){SITU_OPTIMIZER_SGD, 0, micro_batches}, &error) !=
-      SITU_STATUS_OK)
+  if (graph_training(&step, forward,
+                     (training_options){.optimizer = SITU_OPTIMIZER_SGD, .micro_batches = micro_batches},
+                     &error) != SITU_STATUS_OK)
     fail_msg("%s", error.text);
   situ_graph_free(forward);
   return step;
@@ -152,7 +153,8 @@ static void an_optimizer_keeps_its_states_where_the_weights_are(void **state) {
           b, (situ_operator){.name = "last", .kind = "MatMul", .dtype = type, .weight_bytes = 400, .colocation = -1});
       join(b, v, w, 10, type);
       assert_int_equal(situ_graph_freeze(&forward, b, &error), SITU_STATUS_OK);
-      assert_int_equal(graph_training(&step, forward, (training_options){rows[k].which, 0, 0}, &error), SITU_STATUS_OK);
+      assert_int_equal(graph_training(&step, forward, (training_options){.optimizer = rows[k].which}, &error),
+                       SITU_STATUS_OK);
       int32_t update = situ_graph_find(step, "update(first)");
       int64_t n = 4000 / (half ? 2 : 4), each = half ? rows[k].of_f16 : rows[k].of_f32;
       if (each < 0)
@@ -288,7 +290,7 @@ static void a_training_step_is_not_made_twice(void **state) {
   (void)state;
   situ_graph *once = small(), *twice = NULL;
   situ_error error;
-  assert_int_equal(graph_training(&twice, once, (training_options){SITU_OPTIMIZER_SGD, 0, 0}, &error),
+  assert_int_equal(graph_training(&twice, once, (training_options){.optimizer = SITU_OPTIMIZER_SGD}, &error),
                    SITU_STATUS_BAD_ARGUMENT);
   assert_null(twice);
   assert_non_null(strstr(error.text, "already a training step"));
@@ -305,7 +307,7 @@ static void what_cannot_be_trained_is_no_training_step(void **state) {
   situ_error error;
   assert_int_equal(situ_graph_freeze(&forward, b, &error), SITU_STATUS_OK);
   situ_graph_builder_free(b);
-  assert_int_equal(graph_training(&step, forward, (training_options){SITU_OPTIMIZER_SGD, 0, 0}, &error),
+  assert_int_equal(graph_training(&step, forward, (training_options){.optimizer = SITU_OPTIMIZER_SGD}, &error),
                    SITU_STATUS_BAD_INPUT);
   assert_non_null(strstr(error.text, "weights"));
   assert_null(step);

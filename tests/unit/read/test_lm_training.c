@@ -88,7 +88,8 @@ static void a_training_step_reads_all_tokens_of_the_prompt_once(void **state) {
     read_result whole = read_decoder(n, true), parts = read_decoder(n, false);
     situ_graph *step;
     situ_error error = {0};
-    if (graph_training(&step, whole.graph, (training_options){SITU_OPTIMIZER_SGD, 0, 0}, &error) != SITU_STATUS_OK)
+    if (graph_training(&step, whole.graph, (training_options){.optimizer = SITU_OPTIMIZER_SGD}, &error) !=
+        SITU_STATUS_OK)
       fail_msg("%s", error.text);
     /* 2 FLOP for each weight and token forward, as many for each of two gradients. */
     int64_t matrices = 2 * n * ((int64_t)BLOCKS * BLOCK_ELEMENTS + (int64_t)VOCAB * WIDTH);
