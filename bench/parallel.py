@@ -150,6 +150,15 @@ def platform_of(r, folder):
     return path
 
 
+def micro_batch(r):
+    """Tokens that share a pass, where the source says so; None: llama.cpp's default. A row of llama-sweep-bench, which the sources
+    of ik_llama.cpp quote, is one micro-batch behind so many tokens in the cache (ik_llama.cpp#897)."""
+    stated = re.search(r"\bub (\d+)", r["note"])
+    if stated:
+        return int(stated[1])
+    return int(r["prompt_or_depth"].partition("@")[0]) if r["source"].startswith("ikawrakow/") else None
+
+
 class Predictor:
     """Calls of situ, each one once."""
 
@@ -192,11 +201,13 @@ class Predictor:
     def prefill(self, r, options):
         """After a cache of D tokens: what a prompt of D + N takes more than one of D."""
         n, _, depth = r["prompt_or_depth"].partition("@")
+        if micro_batch(r):
+            options = [*options, "--ubatch", str(micro_batch(r))]
         first = self.place(*options, "--prompt", n)
         if not first:
             return None
         alone = int(n) / first["value_ns"] * 1e9
-        overlap = first["tokens_per_second"] / alone if self.overlap else 1
+        overlap = first["tokens_per_second"] / alone if self.overlap and (micro_batch(r) or 0) < int(n) else 1
         if not depth:
             return alone * overlap
         long, short = (self.place(*options, "--prompt", str(int(depth) + more)) for more in (int(n), 0))

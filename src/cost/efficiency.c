@@ -30,9 +30,9 @@ static const row rows[] = {
 
 /* llama.cpp: fractions of the catalogue's peaks, and the time to start an operator, from published speeds
  * (docs/theory/models/language-models.md). SERVER: GPUs with many units for F64 (V100, A100, H100). WIDE: others whose
- * peak for F16 is at least three times that for F32 (workstations, Turing, GB10). For GeForce since Ampere it is twice,
- * for sums in F32, while llama.cpp sums in F16. OLD: GPUs without matrix units, before Turing; of AMD before RDNA 2,
- * whose large caches need less than one byte for FLOPS_OF_A_BYTE. */
+ * peak for F16 is at least three times that for F32 (workstations, Turing, GB10; of AMD RDNA 4). For GeForce since
+ * Ampere it is twice, for sums in F32, while llama.cpp sums in F16. OLD: GPUs without matrix units, before Turing; of
+ * AMD before RDNA 2, whose large caches need less than one byte for FLOPS_OF_A_BYTE. */
 typedef enum llama_make { USUAL, WIDE, SERVER, OLD } llama_make;
 enum { FLOPS_OF_A_BYTE = 28 };
 typedef struct llama_row {
@@ -52,6 +52,7 @@ static const llama_row llama_rows[] = {
     {SITU_FAMILY_GPU, OLD, 0.55, {0.50, 0.30, 0.30}, 1, 2700},
     {SITU_FAMILY_GPU_LOW_POWER, USUAL, 0.80, {0.40, 0.40, 0.25}, 1, 2700},
     {SITU_FAMILY_GPU_AMD, USUAL, 0.75, {0.40, 0.40, 0.40}, 0.6, 2700},
+    {SITU_FAMILY_GPU_AMD, WIDE, 0.75, {0.40, 0.40, 0.24}, 0.6, 2700},
     {SITU_FAMILY_GPU_AMD, OLD, 0.50, {0.40, 0.40, 0.40}, 0.6, 2700},
     {SITU_FAMILY_GPU_INTEL, USUAL, 0.50, {0.20, 0.16, 0.13}, 0.35, 6000},
     {SITU_FAMILY_GPU_APPLE, USUAL, 0.90, {0.60, 0.60, 0.60}, 1, 11500},
@@ -70,7 +71,8 @@ static llama_make make_of(const situ_device *device) {
   const double *peak = device->peak_flops;
   if (efficiency_family_of(device) == SITU_FAMILY_GPU_AMD) {
     bool matrix = peak[SITU_DTYPE_BF16] > 0 || peak[SITU_DTYPE_F16] > 2.5 * peak[SITU_DTYPE_F32];
-    return !matrix && device->memory_bytes_per_s > peak[SITU_DTYPE_F32] / FLOPS_OF_A_BYTE ? OLD : USUAL;
+    if (!matrix && device->memory_bytes_per_s > peak[SITU_DTYPE_F32] / FLOPS_OF_A_BYTE) return OLD;
+    return peak[SITU_DTYPE_F16] >= 3 * peak[SITU_DTYPE_F32] ? WIDE : USUAL;
   }
   if (efficiency_family_of(device) == SITU_FAMILY_GPU_INTEGRATED)
     return peak[SITU_DTYPE_F16] >= 3 * peak[SITU_DTYPE_F32] && peak[SITU_DTYPE_F32] > 0 ? WIDE : USUAL;

@@ -79,6 +79,23 @@ static void experts_reach_less_of_the_peak(void **state) {
   assert_int_equal(efficiency_work_of("MatMul"), EFFICIENCY_MATMUL);
 }
 
+/* Llama-2 7B has 6.74 G weights, two FLOPs each for a token; published speeds of its prefill in Q4_0 (llama.cpp
+ * discussion 10879). A card reaches at least that of its peak for bytes, and not half as much again. */
+static void rdna_4_reaches_less_of_its_peak(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    double tokens_per_s;
+  } rows[] = {{"r9700", 5609.82}, {"rx9070xt", 5036.04}};
+  const cost_engine *engine = cost_engine_find("llama.cpp");
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    situ_device d = catalogue_device(catalogue_find(rows[i].name));
+    double low = rows[i].tokens_per_s * 2 * 6.74e9 / d.peak_flops[SITU_DTYPE_I8];
+    double found = efficiency_of(&d, engine, EFFICIENCY_MATMUL, SITU_DTYPE_I8).compute;
+    if (found < low || found > 1.5 * low) fail_msg("%s: %g, not from %g to %g", rows[i].name, found, low, 1.5 * low);
+  }
+}
+
 /* No unit is better used by a narrower type: what is gained is in the peak. */
 static void narrow_types_reach_no_larger_part(void **state) {
   (void)state;
@@ -135,6 +152,7 @@ int main(void) {
       cmocka_unit_test(narrow_types_reach_no_larger_part),
       cmocka_unit_test(old_cards_decode_at_half_of_their_bandwidth),
       cmocka_unit_test(experts_reach_less_of_the_peak),
+      cmocka_unit_test(rdna_4_reaches_less_of_its_peak),
       cmocka_unit_test(types_of_one_unit_are_alike),
       cmocka_unit_test(a_device_of_no_family_is_a_cpu_or_a_gpu),
       cmocka_unit_test(a_device_s_own_efficiency_holds_for_all),
