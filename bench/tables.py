@@ -461,6 +461,15 @@ def piper(text):
     return [[str(cell) for cell in line] for line in table]
 
 
+def helix(text):
+    """Tokens a second: what Helix's solver found and proved, the flow bound, and our plan, the last two with shares of the bound."""
+    table = [["case", "nodes", "links", "Helix's plan", "bound of its solver", "flow bound", "our plan", "Helix's of bound", "ours of bound"]]
+    for r in records(text):
+        table.append([f"`{r['case']}`", *(r[k] for k in ("nodes", "links", "helix", "helix bound", "flow bound", "ours")),
+                      f"{float(r['helix %']):.0f} %", f"{float(r['ours %']):.0f} %" if r["ours"] else ""])
+    return table
+
+
 def parallel_pairs(text):
     titles = ["tensor split against", "phase", "links", "pairs", "tensor split faster", "named rightly"]
     return [titles, *([str(cell) for cell in line] for line in parallel.pair_lines(records(text)))]
@@ -575,6 +584,7 @@ TABLES = {
     "parallel": (parallel_speeds, ["parallel.csv"],
                  "bench/parallel.py build/situ published_parallel.csv -o bench/parallel.csv"),
     "piper": (piper, ["piper.csv"], "bench/piper.py build/situ PIPER > bench/piper.csv"),
+    "helix": (helix, ["helix.csv"], "bench/helix.py HELIX > bench/helix.csv"),
     "parallel_pairs": (parallel_pairs, ["parallel.csv"], ""),
     "groups": (groups, ["groups.csv"], "bench/groups.py build/situ bench/groups.csv"),
     "measured": (as_it_is, ["measured.csv"], "chrt -r 1 bench/measured.py build/situ DATA --time-limit 120 > bench/measured.csv"),
