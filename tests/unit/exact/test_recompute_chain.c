@@ -265,10 +265,12 @@ static void try_case(uint64_t seed, counts *n) {
 static void no_choice_of_layers_is_better(void **state) {
   (void)state;
   counts n = {0};
-  for (uint64_t seed = 0; seed < (uint64_t)rounds_of(1000); seed++) try_case(seed, &n);
+  int32_t rounds = rounds_of(1000);
+  for (uint64_t seed = 0; seed < (uint64_t)rounds; seed++) try_case(seed, &n);
   print_message("%d networks: %d exact, %d of some layers, %d without a plan, %d with a better one\n", (int)n.served,
                 (int)n.exact, (int)n.mixed, (int)n.infeasible, (int)n.better);
-  assert_true(n.served > 100 && n.exact > (n.served - n.infeasible) / 2 && n.mixed > 10 && n.infeasible > 10);
+  assert_true(n.served > rounds / 2 && n.exact > (n.served - n.infeasible) / 2);
+  assert_true(n.mixed > rounds / 100 && n.infeasible > rounds / 20);
 }
 
 int main(void) {
