@@ -465,7 +465,7 @@ def helix(text):
     """Tokens a second: what Helix's solver found and proved, the flow bound, and our plan, the last two with shares of the bound."""
     table = [["case", "nodes", "links", "Helix's plan", "bound of its solver", "flow bound", "our plan", "Helix's of bound", "ours of bound"]]
     for r in records(text):
-        table.append([f"`{r['case']}`", *(r[k] for k in ("nodes", "links", "helix", "helix bound", "flow bound", "ours")),
+        table.append([r['case'], *(r[k] for k in ("nodes", "links", "helix", "helix bound", "flow bound", "ours")),
                       f"{float(r['helix %']):.0f} %", f"{float(r['ours %']):.0f} %" if r["ours"] else ""])
     return table
 
