@@ -51,10 +51,11 @@ bench-learned: all
 	@python3 bench/served.py $(BUILD)/situ $(BUILD)/served_zero_shot.csv --table zero_shot
 	@python3 bench/tables.py served_zero_shot $(BUILD)/served_zero_shot.csv
 
-# Claims of the four papers and how they fare here (docs/papers.md), in minutes; DATA is a folder with the public inputs.
+# Claims of the four papers and how they fare here (docs/papers.md), in minutes; DATA is a folder with the public inputs, FETCH=1 clones
+# them into it.
 papers: setup-build $(BUILD)/build.ninja
 	@$(NINJA) situ
-	@python3 bench/papers.py --situ $(BUILD)/situ $(if $(DATA),--data $(DATA))
+	@python3 bench/papers.py --situ $(BUILD)/situ $(if $(DATA),--data $(DATA)) $(if $(FETCH),--fetch)
 
 fuzz: setup-build setup-check
 	@tools/fuzz.sh

@@ -1,27 +1,32 @@
 #!/usr/bin/env python3
 """Splitting against the MILP and the heuristics, as CSV.
 
-    bench/splitting.py build/situ --table latency|throughput|platforms [--steps N] [--auto-steps N] [--milp-steps N] [--platform NAME] [NETWORK...]
+    bench/splitting.py build/situ --table latency|throughput|platforms|memory [--steps N] [--auto-steps N] [--milp-steps N]
+                       [--platform NAME] [NETWORK...]
 
 Latency: one row for each network, one column for each solver, value in ms and seconds of the processor. All limits are steps, so
 that values repeat whatever else the machine does; `as good` is the time in which splitting is as good as milp. Throughput: the
 period in ms of the fastest GPU alone, of one placement (free, by links), and by input of four copies at once, with the bound.
 Platforms: how many times as fast as the fastest GPU one input of the largest randomly wired network is on other platforms of a CPU
-and two unlike GPUs, and what the bound rules out.
+and two unlike GPUs, and what the bound rules out. Memory: latency where either GPU has the memory that the fastest GPU alone takes, a half,
+a quarter and an eighth of it; the rest is the CPU's.
 """
 import argparse
 import csv
 import itertools
 import json
+import pathlib
 import resource
 import subprocess
 import sys
+import tempfile
 
 SMALL = ['randwire-ws?stages=1&nodes=4', 'randwire-ws?stages=1&nodes=6', 'randwire-ba?stages=1&nodes=8&m=2']
 NETWORKS = SMALL + ['resnet50', 'inception-v3', 'mobilenet-v2', 'bert-base', 'gnmt', 'randwire-ws', 'randwire-er', 'randwire-ba']
 PLATFORMS = ['cpu+v100-16g+p100-16g', 'cpu+v100-16g+t4', 'cpu+a100-40g+v100-16g', 'cpu+rtx4090+rtx3060', 'cpu+l4-24g+t4',
              'epyc9755+v100-16g+p100-16g', 'grace+v100-16g+p100-16g', 'i9-14900k+v100-16g+p100-16g', 'xeon8592+k80+p4']
-SOLVERS = ['heft', 'peft', 'm_etf', 'splitting', 'milp', 'auto']
+TIGHT, SHARES = ['resnet50', 'inception-v3', 'bert-base', 'randwire-ws', 'randwire-ba'], [1, 2, 4, 8]
+SOLVERS = ['heft', 'peft', 'm_etf', 'splitting', 'm_etf,splitting', 'milp', 'auto']
 FOUND = ['--tolerance', '0', '--uncertainty', '0', '--min-gain', '0']  # what is found, not what is worth it
 
 
@@ -54,8 +59,8 @@ def latency_row(args, network):
     gpu = place(args, network, '--solver', 'single', '--unused', 'cpu')
     cells, bound, milp = [], 0, None
     for solver in SOLVERS:
-        limit = {'splitting': ['--steps', args.steps], 'auto': ['--steps', args.auto_steps],
-                 'milp': ['--steps', args.milp_steps]}.get(solver, [])
+        steps = {'splitting': args.steps, 'm_etf,splitting': args.steps, 'auto': args.auto_steps, 'milp': args.milp_steps}.get(solver)
+        limit = ['--steps', steps] if steps else []
         found = place(args, network, '--solver', solver, *limit)
         if solver == 'milp':
             milp = found['value_ns']
@@ -84,6 +89,23 @@ def platform_row(args, platform):
             '%.2f' % (gpu['value_ns'] / auto['value_ns']), '%.2f' % (gpu['value_ns'] / auto['lower_bound_ns'])]
 
 
+def memory_rows(args, network):
+    """One for each share of the memory that the fastest GPU alone takes."""
+    gpu = place(args, network, '--solver', 'single', '--unused', 'cpu')
+    taken = max(device['memory_bytes'] for device in gpu['devices'])
+    with tempfile.TemporaryDirectory() as folder:
+        args.platform = str(pathlib.Path(folder) / 'platform.json')
+        for part in SHARES:
+            gpus = [{'name': f'gpu{d}', 'base': base, 'memory_bytes': taken // part} for d, base in enumerate(['v100-16g', 'p100-16g'])]
+            pathlib.Path(args.platform).write_text(json.dumps(
+                {'situ_platform': 1, 'name': 'tight', 'devices': [{'name': 'cpu', 'base': 'cpu'}, *gpus],
+                 'links': [{'from': 'cpu', 'to': gpu['name'], 'kind': 'pcie3'} for gpu in gpus]}))
+            found = [place(args, network, '--solver', solver, *limit) for solver, limit in
+                     (('heft', []), ('m_etf', []), ('splitting', ['--steps', args.steps]), ('auto', ['--steps', args.auto_steps]))]
+            bound = max(f['lower_bound_ns'] for f in found)
+            yield [network, '%.1f' % (taken / part / 1e6), *(ms(f['value_ns']) for f in found), ms(bound)]
+
+
 def table(titles, rows):
     out = csv.writer(sys.stdout, lineterminator='\n')
     for row in itertools.chain([titles], rows):
@@ -94,16 +116,20 @@ def table(titles, rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('situ')
-    parser.add_argument('networks', nargs='*', default=NETWORKS)
-    parser.add_argument('--table', choices=['latency', 'throughput', 'platforms'], required=True)
+    parser.add_argument('networks', nargs='*')
+    parser.add_argument('--table', choices=['latency', 'throughput', 'platforms', 'memory'], required=True)
     parser.add_argument('--steps', type=int, default=60000)
     parser.add_argument('--auto-steps', type=int, default=20000)
     parser.add_argument('--milp-steps', type=int, default=1000000)
     parser.add_argument('--platform', default='cpu+v100-16g+p100-16g')
     args = parser.parse_intermixed_args()
+    args.networks = args.networks or (TIGHT if args.table == 'memory' else NETWORKS)
     if args.table == 'latency':
         table(['network', 'operators', 'best single', 'fastest GPU', *SOLVERS, 'bound', 'as good'],
               (latency_row(args, n) for n in args.networks))
+    elif args.table == 'memory':
+        table(['network', 'memory of a GPU MB', 'heft', 'm_etf', 'splitting', 'auto', 'bound'],
+              (row for n in args.networks for row in memory_rows(argparse.Namespace(**vars(args)), n)))
     elif args.table == 'platforms':
         table(['platform', 'fastest GPU', 'best single', 'auto', 'bound', 'gain', 'gain at most'],
               (platform_row(args, p) for p in PLATFORMS))

@@ -388,6 +388,44 @@ def gdp_parts(text):
     return [["", *networks], *([row, *(cell(of.get(n, [])) for n in networks)] for row, of in found.items())]
 
 
+def gdp_batch(text):
+    """Geometric means over the networks of values over the median of `each`, by the number of GPUs: median and range of the seeds."""
+    files = claims.Files({"gdp_batch.csv": text}.__getitem__)
+    gpus = sorted({r["gpus"] for r in records(text)}, key=int)
+    of_gpus = {n: claims.Files({"gdp_batch.csv": only(text, "gpus", n)}.__getitem__) for n in gpus}
+    rows = [["", "trials of a network", *(f"{n} GPUs" for n in gpus)]]
+    for row in dict.fromkeys(r["row"] for r in records(text)):
+        cells = []
+        for n in gpus:
+            has = any(r["row"] == row and r["gpus"] == n for r in records(text))
+            ratios = claims.batch_over_each(of_gpus[n], row) if has else []
+            cells.append(f"{statistics.median(ratios):.3f} ({ratios[0]:.3f} to {ratios[-1]:.3f}; {len(ratios)})" if ratios else "-")
+        rows.append([row, extent([int(r["trials"]) for r in files.rows("gdp_batch.csv") if r["row"] == row]), *cells])
+    return rows
+
+
+def only(text, column, value):
+    """The CSV text of the rows that have this value."""
+    out = io.StringIO()
+    kept = [r for r in records(text) if r[column] == value]
+    writer = csv.DictWriter(out, list(kept[0]))
+    writer.writeheader()
+    writer.writerows(kept)
+    return out.getvalue()
+
+
+def hsdag_outputs(text):
+    """Of each network and engine: how many placements, parts, and the maximum difference of outputs."""
+    found = {}
+    for r in records(text):
+        found.setdefault((r["model"], r["engine"]), []).append(r)
+    rows = [["network", "operators", "engine", "placements", "parts", "maximum relative difference"]]
+    for (model, engine), of in found.items():
+        rows.append([model, of[0]["operators"], engine, str(len(of)), extent([int(r["parts"]) for r in of]),
+                     f"{max(float(r['relative difference']) for r in of):.1g}"])
+    return rows
+
+
 def served_single(text):
     """For each platform how many plans are worse than, as good as and better than the best single device, and their ratio."""
     table = [["platform", "built-in networks", "files", "worse", "equal", "better", "value over single device: minimum", "geometric mean",
@@ -566,12 +604,16 @@ TABLES = {
     "milp_latency": (as_it_is, ["milp_latency.csv"], "build/bench/layered 40 1 2 > bench/milp_latency.csv"),
     "milp_published": (milp_published, ["milp_published.csv"],
                        "bench/milp.py build/situ bench/milp_published.csv WORKLOADS --seconds 100"),
-    "hsdag_released": (hsdag_released, ["hsdag_released.csv"], ""),
+    "hsdag_released": (hsdag_released, ["hsdag_released.csv"],
+                       "bench/hsdag_released.py CLONE bench/hsdag_released.csv --data FOLDER"),
+    "hsdag_outputs": (hsdag_outputs, ["hsdag_outputs.csv"], "bench/hsdag_outputs.py build/situ bench/hsdag_outputs.csv"),
     "milp_throughput": (as_it_is, ["milp_throughput.csv"], ""),
     "splitting_latency": (as_it_is, ["splitting_latency.csv"],
                           "bench/splitting.py build/situ --table latency > bench/splitting_latency.csv"),
     "splitting_throughput": (as_it_is, ["splitting_throughput.csv"],
                              "bench/splitting.py build/situ --table throughput > bench/splitting_throughput.csv"),
+    "splitting_memory": (as_it_is, ["splitting_memory.csv"],
+                         "bench/splitting.py build/situ --table memory > bench/splitting_memory.csv"),
     "robust": (as_it_is, ["robust.csv"], "build/bench/held_out > bench/robust.csv"),
     "situations": (as_it_is, ["situations.csv"], "bench/situations.py build/situ > bench/situations.csv"),
     "threads": (as_it_is, ["threads.csv"], "bench/threads.py build/situ > bench/threads.csv"),
@@ -598,6 +640,7 @@ TABLES = {
     "learned": (learned, ["go.csv"], "bench/learned.py build/situ bench/go.csv --seeds 5"),
     "learned_effort": (learned_effort, ["go.csv"], "bench/learned.py build/situ bench/go.csv --seeds 5"),
     "gdp_parts": (gdp_parts, ["gdp_parts.csv"], "bench/gdp_parts.py build/situ bench/gdp_parts.csv"),
+    "gdp_batch": (gdp_batch, ["gdp_batch.csv"], "bench/gdp_batch.py build/situ bench/gdp_batch.csv"),
     "served_single": (served_single, ["served_single.csv"],
                       "bench/served.py build/situ bench/served_single.csv --table single --data FOLDER"),
     "served_zero_shot": (served_zero_shot, ["served_zero_shot.csv"],
@@ -619,11 +662,13 @@ TABLES = {
     "splitting_platforms": (as_it_is, ["splitting_platforms.csv"],
                             "bench/splitting.py build/situ --table platforms > bench/splitting_platforms.csv"),
     "papers_exact": claimed("exact", ["ledger.csv", "proofs.csv", "milp_published.csv", "published_periods.csv", "published_calls.csv"]),
-    "papers_diviml": claimed("diviml", ["splitting_latency.csv", "splitting_throughput.csv", "splitting_platforms.csv", "servers.csv"]),
-    "papers_gdp": claimed("gdp", ["go.csv", "gdp_parts.csv", "served_zero_shot.csv", "published_go.csv"]),
-    "papers_hsdag": claimed("hsdag", ["hsdag_values.csv", "hsdag_tokens.csv", "hsdag_ablation.csv", "hsdag_groups.csv", "hsdag_released.csv"]),
-    "stages": (stages, ["stages.csv"], "bench/stages.py build/situ > bench/stages.csv"),
-    "doppler": (as_it_is, ["doppler.csv"], "bench/doppler.py build/situ FOLDER --seconds 30 > bench/doppler.csv"),
+    "papers_diviml": claimed("diviml", ["splitting_latency.csv", "splitting_throughput.csv", "splitting_platforms.csv", "splitting_memory.csv",
+                                        "servers.csv"]),
+    "papers_gdp": claimed("gdp", ["go.csv", "gdp_parts.csv", "gdp_batch.csv", "served_zero_shot.csv", "published_go.csv"]),
+    "papers_hsdag": claimed("hsdag", ["hsdag_values.csv", "hsdag_tokens.csv", "hsdag_ablation.csv", "hsdag_groups.csv",
+                                      "hsdag_released.csv", "hsdag_outputs.csv"]),
+    "stages": (stages, ["stages.csv"], "bench/stages.py build/situ --seconds 20 > bench/stages.csv"),
+    "doppler": (as_it_is, ["doppler.csv"], "bench/doppler.py build/situ FOLDER --seconds 60 > bench/doppler.csv"),
     "papers_periods": of_papers(claims.period_table, ["ledger.csv", "published_periods.csv"]),
     "papers_calls": of_papers(claims.call_table, ["ledger.csv", "published_calls.csv"]),
     "papers_gains": of_papers(claims.gain_table, ["splitting_latency.csv", "splitting_throughput.csv"]),

@@ -3,13 +3,16 @@
 
     test_papers.py ROOT SITU
 """
+import contextlib
 import functools
+import io
 import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+from unittest import mock
 
 import runner
 
@@ -129,6 +132,38 @@ def test_a_clone_of_the_public_code_is_taken_as_it_is():
         assert {p.name: os.readlink(p) for p in made.iterdir()} == {
             "throughput": str((top / "clone/throughput-inputs").resolve()), "latency": str((top / "clone/latency-inputs").resolve()),
             "human-experts": str((top / "clone/human-experts").resolve())}
+
+
+def git(folder, *words):
+    done = subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", folder, *words], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_inputs_are_cloned_at_the_commit_of_the_page_or_the_folder_is_named():
+    with tempfile.TemporaryDirectory() as folder:
+        top = pathlib.Path(folder)
+        (top / "public").mkdir()
+        git(top / "public", "init", "--quiet")
+        for text in ("that of the page", "a later one"):
+            (top / "public/file").write_text(text, encoding="utf-8")
+            git(top / "public", "add", "file")
+            git(top / "public", "commit", "--quiet", "-m", text)
+        clones = {"there": (str(top / "public"), git(top / "public", "rev-parse", "HEAD~1")), "gone": (str(top / "public"), "0" * 40)}
+        said = io.StringIO()
+        with mock.patch.object(papers, "CLONES", clones), contextlib.redirect_stderr(said):
+            papers.fetch(top / "inputs")
+        assert (top / "inputs/there/file").read_text(encoding="utf-8") == "that of the page"
+        assert not (top / "inputs/gone").exists() and f"put a clone of it at {top / 'inputs/gone'}" in said.getvalue(), said.getvalue()
+
+
+def test_another_ir_file_than_that_of_the_page_is_named():
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "inception_v3_i8.xml").write_text("<net/>", encoding="utf-8")
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said):
+            papers.check_files(pathlib.Path(folder))
+    assert "inception_v3_i8.xml is not the file that the page was made with" in said.getvalue(), said.getvalue()
+    assert "resnet" not in said.getvalue()
 
 
 def test_every_claim_is_listed():
