@@ -524,9 +524,9 @@ def growth(text):
     return table
 
 
-def of_papers(table, files):
+def of_papers(table, files, command=""):
     """A table of claims.py, which reads files by their names."""
-    return (lambda *texts: table(claims.Files(dict(zip(files, texts)).__getitem__)), files, "")
+    return (lambda *texts: table(claims.Files(dict(zip(files, texts)).__getitem__)), files, command)
 
 
 def claimed(paper, files):
@@ -669,10 +669,10 @@ TABLES = {
                                       "hsdag_released.csv", "hsdag_outputs.csv"]),
     "stages": (stages, ["stages.csv"], "bench/stages.py build/situ --seconds 20 > bench/stages.csv"),
     "doppler": (as_it_is, ["doppler.csv"], "bench/doppler.py build/situ FOLDER --seconds 60 > bench/doppler.csv"),
-    "papers_periods": of_papers(claims.period_table, ["ledger.csv", "published_periods.csv"]),
-    "papers_calls": of_papers(claims.call_table, ["ledger.csv", "published_calls.csv"]),
-    "papers_gains": of_papers(claims.gain_table, ["splitting_latency.csv", "splitting_throughput.csv"]),
-    "papers_go": of_papers(claims.go_table, ["go.csv", "published_go.csv"]),
+    "papers_periods": of_papers(claims.period_table, ["ledger.csv", "published_periods.csv"], "bench/papers.py exact"),
+    "papers_calls": of_papers(claims.call_table, ["ledger.csv", "published_calls.csv"], "bench/papers.py exact"),
+    "papers_gains": of_papers(claims.gain_table, ["splitting_latency.csv", "splitting_throughput.csv"], "bench/papers.py diviml"),
+    "papers_go": of_papers(claims.go_table, ["go.csv", "published_go.csv"], "bench/papers.py gdp --whole"),
 }
 
 
