@@ -265,9 +265,9 @@ def solver_time(files):
             continue
         found = cell_ms(row["milp"]) < min(float(row["best single"]), *(cell_ms(row[s]) for s in LISTS))
         (own if found else none).append(cell_s(row["milp"]) / float(row["as good"].split()[0]))
-    text = f"{' and '.join(f'{f:.0f}' for f in own)} times where milp finds a plan of its own"
+    text = f"{', '.join(f'{f:.0f}' for f in own)} times where milp finds a plan of its own"
     if none:
-        text += f", {' and '.join(f'{f:.0f}' for f in none)} where it finds none better than those of HEFT, its first"
+        text += f"; {', '.join(f'{f:.0f}' for f in none)} where it finds none better than those of HEFT, its first"
     return text, max(own + none) > 100
 
 
