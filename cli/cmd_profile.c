@@ -23,6 +23,10 @@ static int run(arguments *a) {
   if (code != EXIT_OK) return code;
   situ_profile *profile = NULL;
   situ_error error = {0};
+  char *class_name = NULL; /* before minutes are spent on measuring */
+  if (a->out && !a->device_class && situ_profile_class(&class_name, a->measure.device, &error) != SITU_STATUS_OK)
+    return fail_usage("%s", error.text);
+  situ_text_free(class_name);
   progress p = progress_start();
   a->measure.progress = progress_measure;
   a->measure.context = &p;

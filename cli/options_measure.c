@@ -205,6 +205,7 @@ static const option profile_output_rows[] = {{.name = "output",
                                               .offset = AT(device_class),
                                               .value = "NAME",
                                               .family = "devices",
-                                              .about = "The class of devices that the times apply to. Default: cpu."},
+                                              .about = "The class of devices that the times apply to. Default: cpu; with "
+                                                       "--device, that of the GPU of this machine which it names."},
                                              {0}};
 const option_group profile_outputs = {"Files written", profile_output_rows};

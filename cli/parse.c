@@ -284,8 +284,7 @@ void arguments_init(arguments *a) {
                    .fit = SITU_FIT_OPTIONS_INIT,
                    .staging = SITU_STAGING_OPTIONS_INIT,
                    .serving = SITU_SERVING_OPTIONS_INIT,
-                   .judge = SITU_JUDGE_OPTIONS_INIT,
-                   .device_class = "cpu"};
+                   .judge = SITU_JUDGE_OPTIONS_INIT};
   a->profile.measure = a->run.measure = &a->measure;
   a->profile.read = &a->read;
   a->race.run = &a->run;

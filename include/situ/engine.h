@@ -91,7 +91,12 @@ typedef struct situ_profile_summary {
 SITU_API bool situ_profile_get_summary(const situ_profile *profile, situ_profile_summary *out);
 /* The time of operator `op` of the model; 0 if there is no such operator. */
 SITU_API int64_t situ_profile_time_ns(const situ_profile *profile, int32_t op);
-/* Writes the times as a cost table (docs/formats/costs.md) for a class of devices. */
+/* The class of devices that a profile of an engine's device (situ_measure_options.device; NULL: the CPU) is for: "cpu",
+ * or the class of this machine's only kind of GPU that the engine can mean. *out is for situ_text_free. BAD_ARGUMENT
+ * where that is not known. */
+SITU_API situ_status situ_profile_class(char **out, const char *device, situ_error *error);
+/* Writes the times as a cost table (docs/formats/costs.md) for a class of devices (NULL: as situ_profile_class says). It
+ * names the machine and the device that were measured, and is refused for this-host on another machine. */
 SITU_API situ_status situ_profile_write(const situ_profile *profile, const char *device_class, const char *path,
                                         situ_error *error);
 

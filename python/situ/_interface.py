@@ -614,6 +614,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_problem_require_known": (c_int, [c_void_p, c_double, POINTER(situ_error)]),
     "situ_problem_unknown_at": (c_bool, [c_void_p, c_int32, POINTER(situ_unknown)]),
     "situ_problem_unknown_count": (c_int32, [c_void_p]),
+    "situ_profile_class": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_error)]),
     "situ_profile_free": (None, [c_void_p]),
     "situ_profile_get_summary": (c_bool, [c_void_p, POINTER(situ_profile_summary)]),
     "situ_profile_model": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_profile_options), POINTER(situ_error)]),

@@ -61,7 +61,7 @@ class Options(TypedDict, total=False):
     reserve: str | Sequence[str] | Mapping[str, str]  # "DEVICE=SIZE"
     headroom: str  # "SIZE" or "PERCENT%" of every memory
     granularity: str
-    cost_table: str | os.PathLike[str]
+    cost_table: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
     cost_engine: str
     engine: str  # the earlier name of cost_engine
     fusion: str
@@ -232,6 +232,11 @@ def _set_writers(filled: Filled, names: str | Sequence[str]) -> None:
     filled.instance.n_writers = len(given)
 
 
+def _set_tables(filled: Filled, given: Any) -> None:
+    paths = [given] if isinstance(given, (str, os.PathLike)) else list(given)
+    filled.cost.table_path = b",".join(to_bytes(path) for path in paths)
+
+
 def _add_rules(prefix: str, form: str = "") -> Callable[[Filled, Any], None]:
     def add(filled: Filled, given: Any) -> None:
         if form and isinstance(given, Mapping):
@@ -250,6 +255,7 @@ _LISTS: dict[str, Callable[[Filled, Any], None]] = {
     "dim": _set_dims,
     "unused": _set_unused,
     "writers": _set_writers,
+    "cost_table": _set_tables,
     "rules": _add_rules(""),
     "not_": _add_rules("not ", "KIND=DEVICE, as in 'MaxPool=gpu0'"),
     "reserve": _add_rules("reserve ", "DEVICE=SIZE, as in 'gpu0=2GiB'"),

@@ -39,7 +39,7 @@ def place(
     platform: "cpu+2*a100-80g", "this-host", a platform file or a situ.Platform.
     costs: a cost model by name; or times in ns that replace estimates: a function of (Operator, Device), a mapping
     {operator: {class: ns}}, a data frame, or an array [operator, class] of NumPy and the like. None or NaN keeps the estimate, infinity says that it cannot run there. Or a whole
-    cost table, as situ.costs and situ.torch.profile make it.
+    cost table, as situ.costs and situ.torch.profile make it, or a list of tables, one for each of unlike devices.
     fix: a file of pins, or {operator: device}. start: a placement to start from, likewise; or a plan, also of another
     version of the model or of another machine: what is the same by name or structure keeps its device.
     progress: a function of Progress, called every 10 ms or so, which may return True to stop; True or False for a bar.

@@ -31,6 +31,15 @@ _SEGMENTS = 5  # of the inputs of a pipeline: each gives a period
 _MIN_RUNS = 3
 
 
+def _cpu_name() -> str | None:
+    """The CPU as /proc/cpuinfo names it, and as situ compares it with that of this-host."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+            return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), None)
+    except OSError:
+        return None
+
+
 def _middle(values: Sequence[float]) -> tuple[int, int]:
     """The median and half the interquartile range, in whole ns."""
     ordered = sorted(values)
@@ -136,6 +145,13 @@ def profile(
     times: dict[str, dict[str, int]] = {op.name: {} for op in source}
     text = f"PyTorch {torch.__version__}, median of {repeats} runs, {threads} thread{'s' if threads > 1 else ''}"
     made = Profile(situ_costs=1, unit="ns", source=text, classes=list(at), operators=times)
+    cpu = _cpu_name()
+    made["measured"] = [
+        {"class": name, "device": str(device)}
+        | ({"machine": cpu} if cpu else {})
+        | ({"threads": threads} if device.type == "cpu" else {})
+        for name, device in at.items()
+    ]
     made.graph, made.whole_ns, made.whole_half_ns = source, {}, {}
     made.spread = {op.name: {} for op in source}
     with _Threads():

@@ -245,6 +245,42 @@ static situ_status place_one_size(situ_plan **out, situ_instance **instance, con
   return status;
 }
 
+/* Whoever gives all times of a class and gets a plan that has none of them would take its value for measured. A table of
+ * single operators asks what they would change, so it may change nothing. */
+static situ_status check_measured(const situ_instance *i, const situ_plan *plan, situ_error *error) {
+  const situ_costs *c = i->costs;
+  const situ_platform *m = i->platform;
+  text_buffer theirs = {0}, ours = {0};
+  bool any = false, used = false;
+  if (!c->measured || !i->options.cost.table_path || !plan_exists(plan)) return SITU_STATUS_OK;
+  for (int32_t k = 0; k < m->n_classes; k++) {
+    bool timed = true, holds = false, works = false;
+    for (int32_t v = 0; v < c->n_operators; v++) {
+      int64_t at = (int64_t)v * c->n_classes + k;
+      if (c->time_ns[at] == 0) continue;
+      bool here = m->class_of[plan->device[v]] == k;
+      works = true;
+      timed &= c->measured[at];
+      holds |= here;
+      used |= here && c->measured[at];
+    }
+    timed &= works;
+    any |= timed;
+    if (timed) text_add(&theirs, "%s\"%.60s\"", theirs.length ? ", " : "", m->class_name[k]);
+    if (holds) text_add(&ours, "%s\"%.60s\"", ours.length ? ", " : "", m->class_name[k]);
+  }
+  situ_status status = theirs.failed || ours.failed ? fail_no_memory(error) : SITU_STATUS_OK;
+  if (status == SITU_STATUS_OK && any && !used && ours.length > 0)
+    status = fail_with(error, SITU_STATUS_BAD_INPUT, i->options.cost.table_path,
+                       "has times of %.200s, but the best plan is on %.200s alone, whose times are estimates: measure "
+                       "these, too (situ profile --device --class), give their estimates as a table (situ costs), or "
+                       "leave them out (--unused)",
+                       theirs.bytes, ours.bytes);
+  text_free(&theirs);
+  text_free(&ours);
+  return status;
+}
+
 situ_status situ_place(situ_plan **out, situ_instance **instance, const situ_instance_options *options,
                        const situ_solve_options *solve, situ_error *error) {
   instance_options given;
@@ -261,6 +297,7 @@ situ_status situ_place(situ_plan **out, situ_instance **instance, const situ_ins
                        : group_size == INSTANCE_AUTO_GROUPS
                            ? place_best_groups(out, instance, &given, &own, error)
                            : place_one_size(out, instance, &given, &own, group_size, error);
+  if (status == SITU_STATUS_OK) status = check_measured(*instance, *out, error);
   if (status == SITU_STATUS_OK) return status;
   situ_plan_free(*out);
   situ_instance_free(*instance);

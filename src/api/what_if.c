@@ -75,7 +75,7 @@ static situ_status change_platform(situ_platform **out, const situ_instance *i, 
     links[l].latency_ns /= LINK_FACTOR;
     links[l].bytes_per_s = fmin(links[l].bytes_per_s * LINK_FACTOR, PLATFORM_MAX_RATE);
   }
-  if (status == SITU_STATUS_OK) status = platform_new(out, f->name, devices, f->n_devices, links, f->n_links, error);
+  if (status == SITU_STATUS_OK) status = platform_new_like(out, f, devices, f->n_devices, links, f->n_links, error);
   if (status == SITU_STATUS_OK) status = routes_copy(*out, f, error);
   arena_free(scratch);
   return status;

@@ -56,7 +56,7 @@ situ_status what_if_join(situ_platform **out, const situ_instance *i, const situ
   situ_link *links = add_links(i, kind, size, &n_links);
   if (!links) return fail_no_memory(error);
   situ_status status =
-      platform_new(&joined, i->ungrouped->name, i->ungrouped->devices, i->ungrouped->n_devices, links, n_links, error);
+      platform_new_like(&joined, i->ungrouped, i->ungrouped->devices, i->ungrouped->n_devices, links, n_links, error);
   free(links);
   if (status == SITU_STATUS_OK)
     status = platform_grouped(&grouped, joined, size, tensor_split_extra_bytes(i->split, size), error);

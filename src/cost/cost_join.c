@@ -23,7 +23,7 @@ double cost_table_unit_ns(const json_value *root) {
 }
 
 typedef struct joining {
-  json_value *root, *operators, *classes, *links, *parts, *workspace;
+  json_value *root, *operators, *classes, *links, *parts, *measured, *workspace;
   char source[512];
   const char *path;
   double unit_ns;
@@ -107,7 +107,8 @@ static situ_status add_table(joining *j, const json_value *table) {
   TRY(add_operators(j, table));
   for (size_t i = 0; i < json_size(classes) && ok; i++)
     ok = json_push(j->classes, json_new_text(json_text(json_at(classes, i), "")));
-  ok = ok && add_entries(j, j->links, json_get(table, "links")) && add_entries(j, j->parts, json_get(table, "parts"));
+  ok = ok && add_entries(j, j->links, json_get(table, "links")) && add_entries(j, j->parts, json_get(table, "parts")) &&
+       add_entries(j, j->measured, json_get(table, "measured"));
   ok = ok && add_workspace(j, json_get(table, "workspace_bytes"));
   snprintf(j->source + n, sizeof j->source - n, "%s%.200s", n ? "; " : "", source);
   return ok ? SITU_STATUS_OK : fail_no_memory(j->error);
@@ -146,10 +147,11 @@ situ_status cost_tables_join(json_value **root, const char *paths, situ_error *e
                .classes = json_new_array(),
                .links = json_new_array(),
                .parts = json_new_array(),
+               .measured = json_new_array(),
                .workspace = json_new_object(),
                .error = error};
   bool ok = json_set(j.root, "operators", j.operators) && json_set(j.root, "classes", j.classes) &&
-            json_set(j.root, "links", j.links) && json_set(j.root, "workspace_bytes", j.workspace);
+            json_set(j.root, "links", j.links) && json_set(j.root, "measured", j.measured) && json_set(j.root, "workspace_bytes", j.workspace);
   situ_status status = ok ? add_files(&j, paths) : fail_no_memory(error);
   ok = json_set(j.root, "situ_costs", json_new_int(1)) && json_set(j.root, "unit", json_new_text("ns")) &&
        json_set(j.root, "source", json_new_text(j.source));

@@ -78,6 +78,9 @@ situ_status cost_csv_read(json_value **out, const char *path, situ_error *error)
  * part[n_classes], which may be NULL if not. */
 situ_status cost_table_links(situ_link *links, part_cost *part, const situ_platform *platform, const char *path,
                              const json_value *root, situ_error *error);
+/* BAD_INPUT where a table says that it was measured on the CPU of another machine than this-host. */
+situ_status cost_table_check_machine(const situ_platform *platform, const char *path, const json_value *root,
+                                     situ_error *error);
 /* Replaces times by those of the table, and says so in the source. */
 situ_status cost_table_apply(situ_costs *costs, const situ_graph *graph, const situ_platform *platform,
                              const char *path, const json_value *root, situ_error *error);

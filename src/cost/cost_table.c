@@ -83,7 +83,7 @@ static situ_status apply_times(const table *t, const char *op, int32_t v, const 
 
 static bool known_key(const char *key) {
   static const char *const keys[] = {"situ_costs", "source", "unit",  "classes",        "operators",
-                                     "groups",     "links",  "parts", "workspace_bytes"};
+                                     "groups",     "links",  "parts", "workspace_bytes", "measured"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(keys[i], key) == 0) return true;
   return false;
@@ -307,6 +307,7 @@ situ_status cost_table_apply(situ_costs *costs, const situ_graph *graph, const s
     TRY(apply_times(&t, first, costs->group[situ_graph_find(graph, first)], json_get(group, "times"), ns, error));
   }
   TRY(check_timed(&t, root, error));
+  TRY(cost_table_check_machine(platform, path, root, error));
   TRY(apply_workspace(&t, json_get(root, "workspace_bytes"), error));
   TRY(name_source(&t, n, root, error));
   char *text = json_print(root, 0);

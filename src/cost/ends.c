@@ -46,7 +46,7 @@ situ_status ends_platform(situ_platform **out, const situ_platform *p, situ_erro
   }
   bool made = devices && alike && platform_split_classes(devices, p, alike, scratch);
   situ_status status =
-      made ? platform_new(out, p->name, devices, p->n_devices, p->links, p->n_links, error) : fail_no_memory(error);
+      made ? platform_new_like(out, p, devices, p->n_devices, p->links, p->n_links, error) : fail_no_memory(error);
   arena_free(scratch);
   return status;
 }

@@ -49,7 +49,7 @@ situ_status rules_platform(situ_platform **out, const rule_set *r, const situ_pl
   situ_device *devices = scratch ? ARENA_COPY(scratch, p->devices, situ_device, p->n_devices) : NULL;
   *out = NULL;
   situ_status status = devices && change_devices(devices, r, p, scratch)
-                           ? platform_new(out, p->name, devices, p->n_devices, p->links, p->n_links, error)
+                           ? platform_new_like(out, p, devices, p->n_devices, p->links, p->n_links, error)
                            : fail_no_memory(error);
   arena_free(scratch);
   return status;

@@ -147,6 +147,7 @@ static situ_status run(benching *b) {
   int32_t threads = host ? this_host_threads(b->platform) : 0;
   if (!m->threads_given && threads > 0) m->options.threads = threads;
   b->p->threads = m->options.threads;
+  if (!(b->p->device = arena_string(b->p->arena, device ? device : "CPU"))) return fail_no_memory(b->error);
   for (int kind = 0; kind < 2; kind++) TRY(measure(b, kind));
   return divide(b);
 }

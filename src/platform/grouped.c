@@ -147,7 +147,7 @@ static situ_status make(grouping *g, situ_platform **out, int64_t extra_bytes, s
   for (int32_t d = 0; d < p->n_devices; d++)
     if (g->lead[d] == d && !add_device(g, d, extra_bytes)) return fail_no_memory(error);
   for (int32_t l = 0; l < p->n_links; l++) add_link(g, &p->links[l]);
-  return platform_new(out, p->name, g->device, g->n_devices, g->link, g->n_links, error);
+  return platform_new_like(out, p, g->device, g->n_devices, g->link, g->n_links, error);
 }
 
 situ_status platform_grouped(situ_platform **out, const situ_platform *platform, int32_t k, int64_t extra_bytes,

@@ -33,12 +33,18 @@ struct situ_platform {
 
   /* Where figures come from, for people; part of no hash. NULL, or an entry of NULL: see platform_device_source. */
   const char **device_source, **link_source, *source;
+  const char *machine; /* the CPU of the machine that runs situ, where it was described; else NULL. Part of no hash. */
 };
 
 /* Builds a platform as situ_platform_freeze does, which states the errors, out of arrays, which are copied. The sizes
  * in devices[] do not matter. */
 situ_status platform_new(situ_platform **out, const char *name, const situ_device *devices, int32_t n_devices,
                          const situ_link *links, int32_t n_links, situ_error *error);
+/* The same for other devices and links of a platform: name and machine are those of `like`. */
+situ_status platform_new_like(situ_platform **out, const situ_platform *like, const situ_device *devices,
+                              int32_t n_devices, const situ_link *links, int32_t n_links, situ_error *error);
+/* Keeps a copy of the machine. False without memory. */
+bool platform_keep_machine(situ_platform *platform, const char *machine);
 
 /* Keeps copies of texts that say where figures come from, [device], [link], and of the whole: each may be NULL, entries
  * too. False without memory. */

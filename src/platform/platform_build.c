@@ -214,3 +214,17 @@ situ_status platform_new(situ_platform **out, const char *name, const situ_devic
   *out = p;
   return SITU_STATUS_OK;
 }
+
+bool platform_keep_machine(situ_platform *p, const char *machine) {
+  p->machine = machine ? arena_string(p->arena, machine) : NULL;
+  return p->machine || !machine;
+}
+
+situ_status platform_new_like(situ_platform **out, const situ_platform *like, const situ_device *devices,
+                              int32_t n_devices, const situ_link *links, int32_t n_links, situ_error *error) {
+  TRY(platform_new(out, like->name, devices, n_devices, links, n_links, error));
+  if (platform_keep_machine(*out, like->machine)) return SITU_STATUS_OK;
+  situ_platform_free(*out);
+  *out = NULL;
+  return fail_no_memory(error);
+}

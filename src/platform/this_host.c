@@ -14,6 +14,7 @@
 #include "platform/catalogue.h"
 #include "platform/host_gpus.h"
 #include "platform/host_limits.h"
+#include "platform/host_machine.h"
 #include "platform/host_speed.h"
 #include "platform/platform_sources.h"
 
@@ -316,7 +317,9 @@ static situ_status build(situ_platform **out, arena *a, const host_facts *facts,
   if (b.failed) return fail_no_memory(error);
   TRY(platform_new(out, THIS_HOST, b.devices, (int32_t)n, b.links, b.n_links, error));
   snprintf(left_out, sizeof left_out, "left out, as the catalogue lacks it: %s", facts->driver.unknown);
-  if (platform_keep_sources(*out, b.device_source, b.link_source, *facts->driver.unknown ? left_out : NULL))
+  char machine[HOST_MACHINE_BYTES];
+  if (platform_keep_sources(*out, b.device_source, b.link_source, *facts->driver.unknown ? left_out : NULL) &&
+      platform_keep_machine(*out, host_machine_find(machine, "") ? machine : NULL))
     return SITU_STATUS_OK;
   situ_platform_free(*out);
   *out = NULL;

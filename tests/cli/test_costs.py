@@ -26,6 +26,42 @@ def test_times_of_the_cpu_count_on_this_machine_and_nowhere_in_silence():
     situ("place", SMALL, "--platform", "2*v100-16g", "--cost-table", "times.json", code=3, err=both)
 
 
+def with_measured(row, path="times.json"):
+    table = json.loads(pathlib.Path(path).read_text())
+    pathlib.Path("elsewhere.json").write_text(json.dumps({**table, "measured": [row]}))
+
+
+def test_times_of_another_machine_are_not_those_of_this_host():
+    """A profile names the CPU that it measured. Where that is not this one, this-host does not take its times; any platform
+    that is named does, and so does this-host where a GPU was measured."""
+    situ("costs", SMALL, "--platform", "cpu", "-o", "times.json")
+    with_measured({"class": "cpu", "machine": "Ternary 3000", "device": "CPU", "threads": 1})
+    for tables in (["--cost-table", "elsewhere.json"], ["--cost-table", "gpu.csv", "--cost-table", "elsewhere.json"]):
+        situ("costs", SMALL, "--platform", "v100-16g", "-o", "gpu.csv")
+        situ("place", SMALL, "--platform", "this-host", *tables, "--steps", "50", code=3, err="Ternary 3000.*situ profile" if len(tables) == 2 else "v100|Ternary")
+    situ("place", SMALL, "--platform", "cpu", "--cost-table", "elsewhere.json", "--steps", "50")
+    with_measured({"class": "rtx3090-24g", "machine": "Ternary 3000", "device": "CUDA"})
+    situ("place", SMALL, "--platform", "this-host", "--cost-table", "elsewhere.json", "--steps", "50")
+    with_measured({"machine": "Ternary 3000"})
+    situ("place", SMALL, "--platform", "this-host", "--cost-table", "elsewhere.json", code=3, err='a "class"')
+
+
+def test_a_plan_without_any_measured_time_is_refused():
+    """The CPU was measured, and the estimates of a GPU are better: then nothing of the plan was measured."""
+    situ("costs", SMALL, "--platform", "cpu", "-o", "cpu.json")
+    situ("costs", SMALL, "--platform", "v100-16g", "-o", "gpu.json")
+    call = ["place", SMALL, "--platform", "cpu+v100-16g", "--steps", "50", "--cost-table", "cpu.json"]
+    situ(*call, code=3, err='cpu.json: has times of "cpu", but the best plan is on "v100-16g" alone.*situ profile')
+    situ(*call, "--cost-table", "gpu.json")
+    one = json.loads(pathlib.Path("cpu.json").read_text())
+    pathlib.Path("one.json").write_text(json.dumps({**one, "operators": dict(list(one["operators"].items())[:1]), "groups": []}))
+    situ(*call[:-1], "one.json")  # a question about one operator
+    situ(*call, "--unused", "gpu0")
+    pathlib.Path("links.json").write_text(json.dumps({"situ_costs": 1, "unit": "us", "operators": {}, "links": [
+        {"from": "cpu", "to": "v100-16g", "latency": 9, "bytes_per_s": 1e10}]}))
+    situ("place", SMALL, "--platform", "cpu+v100-16g", "--steps", "50", "--cost-table", "links.json")
+
+
 def test_this_host_has_the_cores_that_the_process_may_use():
     """As under taskset: with one core of several, the class is that of one core."""
     allowed = os.sched_getaffinity(0)

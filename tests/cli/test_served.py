@@ -89,6 +89,34 @@ def test_a_profile_scales_each_kind_of_step_to_what_is_measured():
     assert words[words.index("-rpc") + 1] == "h:1" and words[words.index("-dev") + 1] == "RPC0", words
 
 
+def test_a_profile_names_the_device_that_was_measured():
+    """The class of CUDA0 is that of the GPU which nvidia-smi lists, if all are alike; nothing is measured for an unknown class."""
+    gguf_models.write("m.gguf", *gguf_models.llama())
+    pathlib.Path("bin").mkdir()
+    for name, text in (("llama-bench", BENCH.format(python=sys.executable, folder=os.getcwd(), fails=False)), ("nvidia-smi", "#!/bin/sh\ncat list\n")):
+        pathlib.Path("bin", name).write_text(text)
+        pathlib.Path("bin", name).chmod(0o755)
+    here = str(pathlib.Path("bin").resolve())
+    env = environment(SITU_LLAMACPP=here)
+    env["PATH"] = f"{here}:{env['PATH']}"
+
+    def profiled(device, *gpus, code=0):
+        pathlib.Path("list").write_text("".join(f"GPU {i}: NVIDIA GeForce {name} (UUID: GPU-{i})\n" for i, name in enumerate(gpus)))
+        pathlib.Path("c.json").unlink(missing_ok=True)
+        call = ["situ", "profile", "m.gguf", "--context", "100", "--threads", "2", "-o", "c.json", *(["--device", device] if device else [])]
+        done = subprocess.run(call, env=env, capture_output=True, text=True)
+        assert done.returncode == code, done
+        return json.loads(pathlib.Path("c.json").read_text())["measured"][0] if code == 0 else done.stderr
+
+    row = profiled(None)
+    assert (row["class"], row["device"], row["threads"]) == ("cpu", "CPU", 2) and row.get("machine", "") in pathlib.Path("/proc/cpuinfo").read_text()
+    assert profiled("CUDA0", "RTX 4090", "RTX 4090")["class"] == "rtx4090-24g"
+    calls = pathlib.Path("calls.jsonl").read_text()
+    assert '"CUDA0" is not known' in profiled("CUDA0", "RTX 4090", "RTX 3060", code=2)
+    assert "--class NAME" in profiled("RPC[h:1]", "RTX 4090", code=2) and '"CUDA0"' in profiled("CUDA0", code=2)
+    assert pathlib.Path("calls.jsonl").read_text() == calls
+
+
 def plan(*more):
     gguf_models.write("m.gguf", *gguf_models.llama())
     situ("place", "m.gguf", "--platform", "cpu+rtx3090", "--unused", "cpu", "--steps", "50", *more, "-o", "plan.json")

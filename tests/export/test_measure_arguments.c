@@ -30,6 +30,7 @@ static void measuring_needs_its_nouns(void **state) {
   REFUSED_OUT(profile, situ_profile_read(&profile, "x", NULL, NULL, error));
   REFUSED_OUT(profile, situ_profile_read(&profile, NULL, "x", NULL, error));
   REFUSED(situ_profile_write(NULL, "cpu", "x", error));
+  REFUSED(situ_profile_class(NULL, "CPU", error));
   REFUSED(situ_run_plan(NULL, plan, instance, NULL, error));
   REFUSED_OUT(run, situ_run_plan(&run, NULL, instance, NULL, error));
   REFUSED_OUT(run, situ_run_plan(&run, plan, NULL, NULL, error));

@@ -117,6 +117,17 @@ def test_costs_may_be_a_table_and_leave_estimates_where_they_say_nothing():
     assert table["operators"]["b"] == estimated["operators"]["b"]
 
 
+def test_tables_of_unlike_devices_are_given_as_a_list(tmp_path):
+    """As mappings, and as files; one class has its times in each."""
+    rows = [{op: {name: ns} for op in "ab"} for name, ns in (("cpu", 5), ("v100-16g", 7))]
+    paths = [tmp_path / "cpu.json", tmp_path / "gpu.json"]
+    for path, row in zip(paths, rows):
+        path.write_text(json.dumps({"situ_costs": 1, "unit": "ns", "operators": row}))
+    for given in ({"costs": rows}, {"cost_table": paths}):
+        times = situ.costs(two_matrices(), MACHINE, **given)["operators"]
+        assert times == {op: {"cpu": 5, "v100-16g": 7} for op in "ab"}, given
+
+
 @pytest.mark.parametrize("cost", [-1, -math.inf, "5 ms", [5]])
 def test_a_cost_that_is_no_time_is_named(cost):
     """-1 would be rounded to no time at all, and minus infinity would be taken for "cannot run"."""

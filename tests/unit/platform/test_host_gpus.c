@@ -7,6 +7,7 @@
 
 #include "../../lab/test.h"
 #include "platform/host_gpus.h"
+#include "platform/host_machine.h"
 
 static char root[] = "/tmp/situ-gpus-XXXXXX";
 
@@ -47,6 +48,14 @@ static void the_driver_tells_names_and_lanes(void **state) {
   assert_int_equal(found.gpu[0].lanes, 0);
   assert_string_equal(found.gpu[1].row->name, "rtx3090-24g");
   assert_string_equal(machine_gpu_bus(bus, &found.gpu[1]), "pcie4x8");
+  char machine[HOST_MACHINE_BYTES];
+  assert_false(host_machine_find(machine, root));
+  put("/proc/cpuinfo", "processor\t: 0\nmodel\t\t: 17\nmodel name\t: AMD EPYC 9B14\nmodel name\t: another\n");
+  assert_true(host_machine_find(machine, root));
+  assert_string_equal(machine, "AMD EPYC 9B14");
+  put("/proc/cpuinfo", "CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n");
+  assert_true(host_machine_find(machine, root));
+  assert_string_equal(machine, "CPU implementer 0x41, part 0xd0c");
   snprintf(line, sizeof line, "rm -r %s", root);
   assert_int_equal(system(line), 0);
 }
