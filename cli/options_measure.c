@@ -193,19 +193,20 @@ static const option profile_rows[] = {{.name = "from",
                                       {0}};
 const option_group profile_inputs = {"Profile", profile_rows};
 
-static const option profile_output_rows[] = {{.name = "output",
-                                              .letter = 'o',
-                                              .kind = OPTION_TEXT,
-                                              .offset = AT(out),
-                                              .value = "COSTS.json",
-                                              .family = "file",
-                                              .about = "Write the times to this file, as a table for --cost-table."},
-                                             {.name = "class",
-                                              .kind = OPTION_TEXT,
-                                              .offset = AT(device_class),
-                                              .value = "NAME",
-                                              .family = "devices",
-                                              .about = "The class of devices that the times apply to. Default: cpu; with "
-                                                       "--device, that of the GPU of this machine which it names."},
-                                             {0}};
+static const option profile_output_rows[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_TEXT,
+     .offset = AT(out),
+     .value = "COSTS.json",
+     .family = "file",
+     .about = "Write the times to this file, as a table for --cost-table."},
+    {.name = "class",
+     .kind = OPTION_TEXT,
+     .offset = AT(device_class),
+     .value = "NAME",
+     .family = "devices",
+     .about = "The class of devices that the times apply to. Default: cpu; with "
+              "--device, that of the GPU of this machine which it names."},
+    {0}};
 const option_group profile_outputs = {"Files written", profile_output_rows};

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "cost/cost_models.h"
 #include "cost/ends.h"
+#include "cost/relayed.h"
 #include "plan/plan.h"
 #include "platform/platform_sources.h"
 #include "read/reader.h"
@@ -50,15 +51,37 @@ static situ_status read_platform(situ_instance *i, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-/* Devices at different network distances from the requesting machine are of different classes. */
-static situ_status separate_ends(situ_instance *i, situ_error *error) {
-  situ_platform *changed;
+/* Whether hand-overs through hosts have costs of their own. */
+static bool hands_through_hosts(const situ_instance *i, const situ_platform *platform) {
+  const char *name = i->options.cost.engine ? i->options.cost.engine : i->model->steps.engine;
+  const cost_engine *engine = cost_engine_find(name);
+  bool estimated = !i->model->costs || platform != i->model->platform;
+  return engine && estimated && i->options.problem.objective != SITU_OBJECTIVE_THROUGHPUT &&
+         relayed_matter(engine, platform);
+}
+
+/* Replaces the platform by one made of it. */
+typedef situ_status (*platform_change)(situ_platform **out, const situ_platform *platform, situ_error *error);
+static situ_status change_platform(situ_platform **platform, platform_change change, situ_error *error) {
+  situ_platform *made;
+  TRY(change(&made, *platform, error));
+  situ_platform_free(*platform);
+  *platform = made;
+  return SITU_STATUS_OK;
+}
+
+situ_status instance_scene(situ_platform **platform, const situ_instance *i, situ_error *error) {
+  if (i->scene.ends) TRY(change_platform(platform, ends_platform, error));
+  return hands_through_hosts(i, *platform) ? change_platform(platform, relayed_platform, error) : SITU_STATUS_OK;
+}
+
+/* The platform as an engine that hands over sees it. */
+static situ_status read_scene(situ_instance *i, situ_error *error) {
   i->scene.ends =
       i->options.problem.objective != SITU_OBJECTIVE_THROUGHPUT && ends_matter(i->model->graph, i->platform);
-  if (!i->scene.ends) return SITU_STATUS_OK;
-  TRY(ends_platform(&changed, i->platform, error));
-  situ_platform_free(i->own_platform);
-  i->platform = i->own_platform = changed;
+  if (i->platform != i->own_platform) return SITU_STATUS_OK; /* that of the model's own file */
+  TRY(instance_scene(&i->own_platform, i, error));
+  i->platform = i->own_platform;
   return SITU_STATUS_OK;
 }
 
@@ -305,7 +328,7 @@ static situ_status open_steps(situ_instance *i, const instance_options *options,
   TRY(read_platform(i, error));
   TRY(instance_make_groups(i, error));
   TRY(instance_read_rules(i, error));
-  TRY(separate_ends(i, error));
+  TRY(read_scene(i, error));
   TRY(read_unused(i, error));
   TRY(read_costs(i, error));
   TRY(make_copies(i, error));

@@ -49,6 +49,9 @@ int32_t instance_group_sizes(int32_t sizes[INSTANCE_GROUP_SIZES], int32_t max);
  * name a size. UNSUPPORTED for training steps, BAD_ARGUMENT for
  * times of the model. */
 situ_status instance_make_groups(situ_instance *instance, situ_error *error);
+/* Replaces a platform by that which the costs of the instance are for: with classes by network distance, and links of
+ * accelerators through their host. */
+situ_status instance_scene(situ_platform **platform, const situ_instance *instance, situ_error *error);
 
 /* Reads the rules that the options name, if any, resolves them for the model, and applies them to the platform. Their
  * text is kept in options.rules_text. */

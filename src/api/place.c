@@ -245,8 +245,8 @@ static situ_status place_one_size(situ_plan **out, situ_instance **instance, con
   return status;
 }
 
-/* Whoever gives all times of a class and gets a plan that has none of them would take its value for measured. A table of
- * single operators asks what they would change, so it may change nothing. */
+/* Whoever gives all times of a class and gets a plan that has none of them would take its value for measured. A table
+ * of single operators asks what they would change, so it may change nothing. */
 static situ_status check_measured(const situ_instance *i, const situ_plan *plan, situ_error *error) {
   const situ_costs *c = i->costs;
   const situ_platform *m = i->platform;

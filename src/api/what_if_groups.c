@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "cost/ends.h"
 #include "platform/catalogue.h"
 #include "platform/grouped.h"
 #include "platform/platform.h"
@@ -61,11 +60,10 @@ situ_status what_if_join(situ_platform **out, const situ_instance *i, const situ
   if (status == SITU_STATUS_OK)
     status = platform_grouped(&grouped, joined, size, tensor_split_extra_bytes(i->split, size), error);
   situ_platform_free(joined);
-  if (status != SITU_STATUS_OK || !i->scene.ends) {
+  if (status == SITU_STATUS_OK) status = instance_scene(&grouped, i, error);
+  if (status == SITU_STATUS_OK)
     *out = grouped;
-    return status;
-  }
-  status = ends_platform(out, grouped, error);
-  situ_platform_free(grouped);
+  else
+    situ_platform_free(grouped);
   return status;
 }

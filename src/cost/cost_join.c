@@ -151,7 +151,8 @@ situ_status cost_tables_join(json_value **root, const char *paths, situ_error *e
                .workspace = json_new_object(),
                .error = error};
   bool ok = json_set(j.root, "operators", j.operators) && json_set(j.root, "classes", j.classes) &&
-            json_set(j.root, "links", j.links) && json_set(j.root, "measured", j.measured) && json_set(j.root, "workspace_bytes", j.workspace);
+            json_set(j.root, "links", j.links) && json_set(j.root, "measured", j.measured) &&
+            json_set(j.root, "workspace_bytes", j.workspace);
   situ_status status = ok ? add_files(&j, paths) : fail_no_memory(error);
   ok = json_set(j.root, "situ_costs", json_new_int(1)) && json_set(j.root, "unit", json_new_text("ns")) &&
        json_set(j.root, "source", json_new_text(j.source));

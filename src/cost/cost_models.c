@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "cost/ends.h"
 #include "cost/offloaded.h"
+#include "cost/relayed.h"
 #include "cost/streamed.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
@@ -95,7 +96,7 @@ static situ_status link_up(situ_platform *linked, const estimation *e, arena *sc
   for (int32_t l = 0; l < p->n_links; l++) {
     situ_link *link = &linked->links[l];
     int32_t from = p->devices[link->from_device].server, to = p->devices[link->to_device].server;
-    link->latency_ns = sat_add(link->latency_ns, e->engine->hop_ns);
+    link->latency_ns = sat_add(link->latency_ns, relayed_sync_ns(e->engine, p, l));
     if (!e->engine->central || from == to || from == home || to == home) continue;
     link->latency_ns = sat_mul(link->latency_ns, 2);
     link->bytes_per_s /= 2;
@@ -151,7 +152,7 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   int64_t *times = NULL;
   part_cost *part = NULL;
   fusion work;
-  if (path || e->engine->hop_ns > 0) TRY(link_up(&linked, e, scratch, error));
+  if (path || e->engine->sync.host_ns > 0) TRY(link_up(&linked, e, scratch, error));
   if (path || e->options->time_of) {
     given = ARENA_NEW(scratch, int32_t, g->n_operators);
     if (!given) return fail_no_memory(error);

@@ -49,6 +49,13 @@ typedef struct fusion_profile {
 /* The profile by its name, NULL for the default; NULL when there is none. */
 const fusion_profile *fusion_profile_find(const char *name);
 
+/* What an engine adds to the link at each hand-over, to wait for the sender and to start the receiver: between a host
+ * and an accelerator; between accelerators that have a link, or reach each other through the host; between machines. The
+ * figures of llama.cpp are measured (docs/theory/models/language-models.md). */
+typedef struct engine_sync {
+  int64_t host_ns, peer_ns, relay_ns, network_ns;
+} engine_sync;
+
 /* One row of the table of engines: its fusion, its launch costs as a multiple of the device's, the share of the usual
  * efficiency that its kernels of 16 bits and less reach, and its overlap. */
 typedef struct cost_engine {
@@ -56,10 +63,7 @@ typedef struct cost_engine {
   double launch, narrow;
   bool own_rates; /* the efficiencies of devices with it are in a separate table (cost/efficiency.c) */
   situ_overlap overlap;
-  /* Overhead of each hop of a hand-over in addition to the link: waiting for the sender, starting the receiver.
-   * llama.cpp: a cut between two GPUs, two hops over the host, costs 0.30 ms of a token
-   * (docs/theory/models/language-models.md). */
-  int64_t hop_ns;
+  engine_sync sync;
   bool central;     /* results are chosen from where the step is asked for, so all of them go there, and what two other
                        machines hand over goes through there: llama.cpp over RPC */
   double streamed;  /* share of a link's rate at which weights on a host stream to the accelerator that computes with

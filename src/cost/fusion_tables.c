@@ -21,24 +21,31 @@ static const fusion_profile profiles[] = {
     {"tensorrt", "TensorRT", FUSE_ALL},
 };
 
+#define NO_SYNC \
+  { 0, 0, 0, 0 }
+#define LLAMACPP_SYNC \
+  { 50000, 150000, 300000, 150000 }
+
 static const cost_engine engines[] = {
     {"generic", "a fusing engine with the launch overhead of the device", "generic", 1.0, 1.0, false, SITU_OVERLAP_FULL,
-     0, false, 0, 0, 15000},
+     NO_SYNC, false, 0, 0, 15000},
     {"accelerate", "PyTorch by a device_map of accelerate: what is on the CPU streams to a GPU", "none", 6.0, 0.7,
-     false, SITU_OVERLAP_NONE, 0, false, 0.5, 0, 15000},
-    {"eager", "PyTorch, operator by operator", "none", 6.0, 0.7, false, SITU_OVERLAP_HOST_BLOCKING, 0, false, 0, 0,
-     15000},
-    {"llama.cpp", "llama.cpp, and tools built on it", "none", 1.0, 1.0, true, SITU_OVERLAP_NONE, 150000, true, 0, 0.8,
-     15000},
-    {"onnxruntime", "ONNX Runtime", "onnxruntime", 1.2, 0.7, false, SITU_OVERLAP_HOST_BLOCKING, 0, false, 0, 0, 15000},
-    {"openvino", "OpenVINO", "openvino", 1.0, 1.0, false, SITU_OVERLAP_NONE, 0, false, 0, 0, 15000},
-    {"pytorch", "same as eager", "none", 6.0, 0.7, false, SITU_OVERLAP_HOST_BLOCKING, 0, false, 0, 0, 15000},
-    {"tensorflow", "TensorFlow 1, operator by operator", "none", 4.0, 0.4, false, SITU_OVERLAP_FULL, 0, false, 0, 0,
-     15000},
-    {"tensorrt", "TensorRT", "tensorrt", 0.7, 1.0, false, SITU_OVERLAP_HOST_BLOCKING, 0, false, 0, 0, 15000},
-    {"torchscript", "PyTorch, compiled by torch.jit", "none", 2.0, 1.0, false, SITU_OVERLAP_HOST_BLOCKING, 0, false, 0,
+     false, SITU_OVERLAP_NONE, NO_SYNC, false, 0.5, 0, 15000},
+    {"eager", "PyTorch, operator by operator", "none", 6.0, 0.7, false, SITU_OVERLAP_HOST_BLOCKING, NO_SYNC, false, 0,
      0, 15000},
-    {"xla", "TensorFlow 2, compiled by XLA", "generic", 4.0, 0.5, false, SITU_OVERLAP_FULL, 0, false, 0, 0, 15000},
+    {"llama.cpp", "llama.cpp, and tools built on it", "none", 1.0, 1.0, true, SITU_OVERLAP_NONE, LLAMACPP_SYNC, true, 0,
+     0.8, 15000},
+    {"onnxruntime", "ONNX Runtime", "onnxruntime", 1.2, 0.7, false, SITU_OVERLAP_HOST_BLOCKING, NO_SYNC, false, 0, 0,
+     15000},
+    {"openvino", "OpenVINO", "openvino", 1.0, 1.0, false, SITU_OVERLAP_NONE, NO_SYNC, false, 0, 0, 15000},
+    {"pytorch", "same as eager", "none", 6.0, 0.7, false, SITU_OVERLAP_HOST_BLOCKING, NO_SYNC, false, 0, 0, 15000},
+    {"tensorflow", "TensorFlow 1, operator by operator", "none", 4.0, 0.4, false, SITU_OVERLAP_FULL, NO_SYNC, false, 0,
+     0, 15000},
+    {"tensorrt", "TensorRT", "tensorrt", 0.7, 1.0, false, SITU_OVERLAP_HOST_BLOCKING, NO_SYNC, false, 0, 0, 15000},
+    {"torchscript", "PyTorch, compiled by torch.jit", "none", 2.0, 1.0, false, SITU_OVERLAP_HOST_BLOCKING, NO_SYNC,
+     false, 0, 0, 15000},
+    {"xla", "TensorFlow 2, compiled by XLA", "generic", 4.0, 0.5, false, SITU_OVERLAP_FULL, NO_SYNC, false, 0, 0,
+     15000},
 };
 
 #define COUNT(rows) ((int32_t)(sizeof(rows) / sizeof(rows)[0]))

@@ -17,9 +17,9 @@
 typedef struct device_word {
   const char *word, *maker;
 } device_word;
-static const device_word words[] = {{"CUDA", "NVIDIA"},  {"TensorRT", "NVIDIA"}, {"NvTensorRTRTX", "NVIDIA"},
-                                    {"ROCm", "AMD"},     {"MIGraphX", "AMD"},    {"OpenVINO:GPU", "Intel"},
-                                    {"GPU", "Intel"},    {"SYCL", "Intel"},      {NULL, NULL}};
+static const device_word words[] = {{"CUDA", "NVIDIA"}, {"TensorRT", "NVIDIA"}, {"NvTensorRTRTX", "NVIDIA"},
+                                    {"ROCm", "AMD"},    {"MIGraphX", "AMD"},    {"OpenVINO:GPU", "Intel"},
+                                    {"GPU", "Intel"},   {"SYCL", "Intel"},      {NULL, NULL}};
 
 /* "CUDA", "CUDA:1", "CUDA0" and "GPU.0" are a word and perhaps a number. */
 static const char *maker_of(const char *device) {

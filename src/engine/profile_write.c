@@ -123,4 +123,3 @@ situ_status situ_profile_write(const situ_profile *profile, const char *device_c
   free(text);
   return status;
 }
-

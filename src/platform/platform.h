@@ -25,6 +25,7 @@ struct situ_platform {
   int32_t *next_in_pool;
   bool *heads_pool; /* memory -> whether it is the first of its pool, or alone */
 
+  int32_t n_relayed; /* the last links stand for routes through a host (cost/relayed.h) */
   situ_link *links;             /* as given, but every link has a channel 0 .. n_channels-1 */
   int32_t *link_from, *link_to; /* memories */
   /* The route from memory m to memory w is route_link[route_start[m * n_memories + w] .. route_start[... + 1]);
@@ -40,7 +41,8 @@ struct situ_platform {
  * in devices[] do not matter. */
 situ_status platform_new(situ_platform **out, const char *name, const situ_device *devices, int32_t n_devices,
                          const situ_link *links, int32_t n_links, situ_error *error);
-/* The same for other devices and links of a platform: name and machine are those of `like`. */
+/* The same for other devices and links of a platform: name and machine are those of `like`, and if
+ * it has as many links, its last ones stand for routes as there. */
 situ_status platform_new_like(situ_platform **out, const situ_platform *like, const situ_device *devices,
                               int32_t n_devices, const situ_link *links, int32_t n_links, situ_error *error);
 /* Keeps a copy of the machine. False without memory. */

@@ -223,6 +223,7 @@ bool platform_keep_machine(situ_platform *p, const char *machine) {
 situ_status platform_new_like(situ_platform **out, const situ_platform *like, const situ_device *devices,
                               int32_t n_devices, const situ_link *links, int32_t n_links, situ_error *error) {
   TRY(platform_new(out, like->name, devices, n_devices, links, n_links, error));
+  if (n_links == like->n_links) (*out)->n_relayed = like->n_relayed;
   if (platform_keep_machine(*out, like->machine)) return SITU_STATUS_OK;
   situ_platform_free(*out);
   *out = NULL;

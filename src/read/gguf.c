@@ -75,6 +75,18 @@ static lm_layer layer_of(const gguf_model *g, int32_t block) {
   return l;
 }
 
+/* Behind the attention of its last block llama.cpp goes on with the tokens alone whose logits are wanted (`inp_out_ids`
+ * of its src/models, October 2026). These architectures do so behind all blocks, or only with heads for further tokens.
+ */
+static bool crops_last(const char *architecture) {
+  static const char *const whole[] = {"bailingmoe3", "cohere2moe", "deepseek2", "deepseek4", "gemma3n",   "gemma4",
+                                      "glm4moe",     "gpt-oss",    "hrm_text",  "hy_v3",     "hy_v4",     "kimi-k3",
+                                      "mistral4",    "nemotron_h", "qwen35",    "qwen35moe", "qwen3next", "step35"};
+  for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+    if (strcmp(architecture, whole[i]) == 0) return false;
+  return true;
+}
+
 static situ_status describe(const gguf_model *g, situ_error *error) {
   lm *m = g->out;
   int64_t blocks = own(g, "block_count", 0) - own(g, "nextn_predict_layers", 0);
@@ -95,6 +107,7 @@ static situ_status describe(const gguf_model *g, situ_error *error) {
   m->groups = own(g, "ssm.group_count", 0);
   m->activation_bytes = 4;
   m->masks = true;
+  m->crops_last = crops_last(g->architecture);
   m->layers = ARENA_ZERO(g->a, lm_layer, m->n_blocks);
   if (!m->layers) return fail_no_memory(error);
   for (int32_t b = 0; b < m->n_blocks; b++) m->layers[b] = layer_of(g, b);

@@ -42,6 +42,7 @@ typedef struct lm {
   int64_t conv, inner, state, groups; /* recurrent blocks: kernel, channels, elements by channel, groups */
   int64_t activation_bytes;           /* of an element of activations */
   bool masks;                         /* llama.cpp runs it, which has masks of attention as tensors */
+  bool crops_last;                    /* so far as results are not asked for, it ends after the last attention */
   lm_layer *layers;                   /* [n_blocks] */
   bool doubted;                       /* its structure is inferred from names alone (read/lm_doubts.h) */
   int64_t absent_blocks;              /* of the trunk, without any weight */

@@ -39,7 +39,8 @@ typedef struct building {
   const lm_operators *o;
   situ_graph_builder *builder;
   text_buffer *notes;
-  double rows; /* tokens at once, of all streams; 0: nothing is done in this step */
+  double rows;  /* tokens at once, of all streams; 0: nothing is done in this step */
+  double often; /* in so many of the steps there are any, at most 1 */
   situ_error *error;
   int32_t last; /* the operator that was added last */
   int64_t unknown_shapes;
@@ -59,8 +60,6 @@ static situ_status guess(const building *b, situ_guess_kind kind, const char *su
   return builder_add_guess(b->builder, kind, subject, b->last, b->error);
 }
 
-static int64_t round64(double x) { return sat_round(x); }
-
 /* Adds an operator that reads `in` and produces rows of `width` elements; *out becomes its output. */
 static situ_status add(building *b, value_set *out, situ_operator op, double rows, int64_t width, const value_set *in) {
   int32_t index, tensor;
@@ -69,12 +68,12 @@ static situ_status add(building *b, value_set *out, situ_operator op, double row
   op.source_id = op.colocation = -1;
   op.inferred = true;
   double moved = rows * (double)element * ((double)(in ? in->width : 0) + (double)width);
-  op.moved_bytes = sat_add(op.moved_bytes, round64(moved));
+  op.moved_bytes = sat_add(op.moved_bytes, sat_round(moved));
   if (rows <= 0) op.flops = op.moved_bytes = 0;
   TRY(builder_add_operator(b->builder, &op, &index, b->error));
   b->last = index;
   for (int32_t i = 0; in && i < in->n; i++) TRY(builder_add_use(b->builder, index, in->tensor[i], b->error));
-  int64_t dims[] = {rows > 0 ? round64(rows < 1 ? 1 : rows) : 0, width};
+  int64_t dims[] = {rows > 0 ? sat_round(rows < 1 ? 1 : rows) : 0, width};
   situ_tensor made = {.size = sizeof made,
                       .dtype = element == 2 ? SITU_DTYPE_F16 : SITU_DTYPE_F32,
                       .rank = 2,
@@ -88,11 +87,6 @@ static situ_status add(building *b, value_set *out, situ_operator op, double row
   out->tensor[out->n++] = tensor;
   out->width = sat_add(out->width, width);
   return SITU_STATUS_OK;
-}
-
-/* The expected number of E experts that `tokens` tokens reach, `used` each: E (1 - (1 - used / E)^tokens). */
-static double distinct(double experts, double used, double tokens) {
-  return used >= experts ? experts : experts * (1 - pow(1 - used / experts, tokens));
 }
 
 /* States what of a matrix is guessed: its use, its type. */
@@ -111,7 +105,7 @@ static situ_status add_product(building *b, value_set *out, const lm_operator *w
   if (routed) {
     used = b->model->experts_used > 0 ? (double)b->model->experts_used : 1;
     if (used > experts) used = experts;
-    read = distinct(experts, used, rows);
+    read = lm_distinct_experts(experts, used, rows / b->often);
     by_row = rows * used;
   } else {
     used = 1;
@@ -124,8 +118,8 @@ static situ_status add_product(building *b, value_set *out, const lm_operator *w
                       .dtype = w->dtype,
                       .weight_type = w->weight ? w->weight->stored : NULL,
                       .weight_bytes = w->bytes,
-                      .flops = round64(2.0 * (double)w->elements / experts * by_row),
-                      .moved_bytes = round64((double)w->bytes * read / experts)};
+                      .flops = sat_round(2.0 * (double)w->elements / experts * by_row),
+                      .moved_bytes = sat_round((double)w->bytes * read / experts * b->often)};
   value_set own = in ? *in : (value_set){0};
   own.width = w->in > 0 ? w->in : own.width; /* it reads one of what may be several */
   TRY(add(b, out, op, by_row, width, &own));
@@ -143,7 +137,7 @@ static situ_status add_plain(building *b, value_set *out, const char *name, cons
                       .dtype = SITU_DTYPE_F32,
                       .weight_bytes = bytes,
                       .moved_bytes = bytes,
-                      .flops = round64(rows * (double)width * 4)};
+                      .flops = sat_round(rows * (double)width * 4)};
   TRY(add(b, &made, op, rows, width, in));
   *out = made;
   return SITU_STATUS_OK;
@@ -281,8 +275,8 @@ static situ_status add_attention(building *b, value_set *x, const block_part *p,
                       .weight_type = b->step->cell_type ? b->step->cell_type : "f16",
                       .weight_bytes = sat_add(r.cached_bytes, small),
                       .split_ways = max64(layer_of(b, p->block).kv_heads, 0),
-                      .flops = round64((double)c.work * streams * r.tokens * r.seen),
-                      .moved_bytes = round64(row * streams * r.rows + (double)small)};
+                      .flops = sat_round((double)c.work * streams * r.tokens * r.seen),
+                      .moved_bytes = sat_round(row * streams * r.rows + (double)small)};
   value_set made = {0};
   TRY(add(b, &made, op, b->rows, out, x));
   *x = made;
@@ -299,7 +293,7 @@ static situ_status add_state(building *b, value_set *x, const block_part *p, int
                       .kind = "StateSpace",
                       .dtype = SITU_DTYPE_F32,
                       .weight_bytes = sat_add(held, small),
-                      .flops = round64(6.0 * (double)elements * b->rows),
+                      .flops = sat_round(6.0 * (double)elements * b->rows),
                       .moved_bytes = sat_add(sat_mul(2 * b->step->streams, one), small)};
   value_set made = {0};
   TRY(add(b, &made, op, b->rows, out, x));
@@ -467,8 +461,8 @@ static situ_status feed_group(building *b, value_set *ended, const block_part *p
   situ_operator op = {.name = name,
                       .kind = group == LM_ROUTED ? "ExpertsMul" : "Mul",
                       .dtype = SITU_DTYPE_F32,
-                      .workspace_bytes = max64(0, *workspace - round64(held)),
-                      .flops = round64(rows * (double)width * 5)};
+                      .workspace_bytes = max64(0, *workspace - sat_round(held)),
+                      .flops = sat_round(rows * (double)width * 5)};
   *workspace = 0;
   value_set act = {0};
   TRY(add(b, &act, op, rows, width, &inner));
@@ -538,7 +532,7 @@ static bool is_front(const lm_operator *w) {
 /* Operator `op` is an end of the step, `often` times in it: it reads `rows` tokens, or makes so many rows of logits of
  * `width` elements. */
 static void add_end(building *b, int32_t op, double rows, int64_t width, double often) {
-  int64_t n = round64(ceil(rows));
+  int64_t n = sat_round(ceil(rows));
   if (b->n_ends < MAX_ENDS)
     b->end[b->n_ends++] = (graph_end){.op = op,
                                       .leaves = width > 0,
@@ -554,7 +548,7 @@ static situ_status add_gather(building *b, value_set *made, const lm_operator *w
                       .kind = "Gather",
                       .dtype = w->dtype,
                       .weight_bytes = w->bytes,
-                      .moved_bytes = round64(tokens * (double)w->bytes / (double)rows)};
+                      .moved_bytes = sat_round(tokens * (double)w->bytes / (double)rows)};
   TRY(add(b, made, op, tokens, width, NULL));
   return guess_weight(b, w);
 }
@@ -568,7 +562,7 @@ static situ_status add_sound(building *b, value_set *made) {
                         .kind = "Conv",
                         .dtype = w->dtype,
                         .weight_bytes = w->bytes,
-                        .flops = round64(2.0 * (double)w->elements * frames),
+                        .flops = sat_round(2.0 * (double)w->elements * frames),
                         .moved_bytes = w->bytes};
     value_set projected = {0};
     if (!lm_has_word(w->name, " conv1 conv2 ")) continue;
@@ -660,12 +654,21 @@ static situ_status add_head(building *b, value_set *x, const lm_operator *table)
                       .kind = "MatMul",
                       .dtype = head->dtype,
                       .weight_bytes = head->bytes,
-                      .flops = round64(2.0 * (double)head->elements * rows),
-                      .moved_bytes = round64((double)head->bytes * often)};
+                      .flops = sat_round(2.0 * (double)head->elements * rows),
+                      .moved_bytes = sat_round((double)head->bytes * often)};
   int64_t words = head->out > 0 ? head->out : b->model->vocab;
   TRY(add(b, NULL, op, rows, words, x));
   add_end(b, b->last, often > 0 ? rows / often : 0, words, often);
   return guess_weight(b, head);
+}
+
+/* From here on only tokens count whose logits are wanted: of a prompt the last one, in the last of its micro-batches.
+ */
+static void crop(building *b) {
+  double wanted = b->step->head_rows;
+  if (b->step->both_ways || b->rows <= 0 || wanted <= 0 || wanted >= (double)b->step->tokens) return;
+  b->rows = (double)b->step->streams * wanted;
+  b->often = wanted < 1 ? wanted : 1;
 }
 
 static situ_status add_block(building *b, value_set *x, int32_t block) {
@@ -676,6 +679,7 @@ static situ_status add_block(building *b, value_set *x, int32_t block) {
   int32_t before = b->last;
   TRY(attention_part(b, x, &p));
   TRY(cross_part(b, x, &p));
+  if (b->model->crops_last && !b->encoding && block == o->n_blocks - 1) crop(b);
   TRY(feed_forward_part(b, x, &p));
   const char *doubt = lm_doubts_block(b->model, p.ops, p.n);
   for (int32_t v = before + 1; doubt && v <= b->last; v++)
@@ -753,7 +757,7 @@ static bool take_over(situ_graph *g, const building *b) {
 situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, text_buffer *notes, situ_error *error) {
   arena *a = arena_new();
   lm_operators o, encoder;
-  building b = {.model = model, .step = step, .o = &o, .notes = notes, .error = error};
+  building b = {.model = model, .step = step, .o = &o, .notes = notes, .error = error, .often = 1};
   const lm_operator *table;
   value_set x = {0};
   *out = NULL;
@@ -782,7 +786,7 @@ situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, tex
     (*out)->prompt = step->prompt;
     (*out)->generate = step->generate;
     (*out)->micro_batch = most_tokens(step);
-    (*out)->step_tokens = round64(b.rows);
+    (*out)->step_tokens = step->encodes ? 0 : sat_mul(step->streams, step->tokens);
     (*out)->n_ahead = model->n_ahead > o.n_beyond ? model->n_ahead : o.n_beyond;
     (*out)->tied_head = b.tied;
     (*out)->pipelining_bytes = pipelining_bytes(&b);

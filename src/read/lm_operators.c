@@ -1,5 +1,6 @@
 #include "read/lm_operators.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,4 +166,8 @@ situ_status lm_operators_find(lm_operators *out, const lm *model, bool encoder, 
   if (out->n == 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, model->model, "holds no weights of a network for text");
   return sort(out, a, error);
+}
+
+double lm_distinct_experts(double experts, double used, double tokens) {
+  return used >= experts ? experts : experts * (1 - pow(1 - used / experts, tokens));
 }

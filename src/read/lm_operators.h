@@ -33,4 +33,7 @@ bool lm_is_of_another_input(const char *name);
  * decoder. Arrays in the arena. BAD_INPUT where the model has no tensors. */
 situ_status lm_operators_find(lm_operators *out, const lm *model, bool encoder, arena *a, situ_error *error);
 
+/* The expected number of E experts that `tokens` tokens reach, `used` each: E (1 - (1 - used / E)^tokens). */
+double lm_distinct_experts(double experts, double used, double tokens);
+
 #endif

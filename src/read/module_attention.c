@@ -92,21 +92,23 @@ net_value module_feed_forward(module_net *m, net_value x) {
   return module_linear(m, down, y);
 }
 
-net_value module_blocks(module_net *m, const char *paths, net_value x, int64_t heads) {
+net_value module_block(module_net *m, net_value x, int64_t heads) {
   static const char first[] = "layernorm_before|layer_norm1|norm1|self_attn_layer_norm|layer_norm|input_layernorm";
   static const char second[] =
       "layernorm_after|layer_norm2|norm2|final_layer_norm|post_attention_layernorm|ffn_layer_norm";
+  net_value bias = module_pair_bias(m, net_dim(m->net, x, 1));
+  net_value y = module_attention(m, &attention_itself, module_norm_if(m, first, x), NET_NONE, heads, bias);
+  x = module_sum(m, "add_attention", x, module_with_if(m, "layer_scale1.lambda1|lambda_1|ls1.gamma", "Mul", y));
+  y = module_feed_forward(m, module_norm_if(m, second, x));
+  return module_sum(m, "add_output", x, module_with_if(m, "layer_scale2.lambda1|lambda_2|ls2.gamma", "Mul", y));
+}
+
+net_value module_blocks(module_net *m, const char *paths, net_value x, int64_t heads) {
   const char *path = module_folder(m, paths);
   for (int32_t i = 0; path && i < LM_MAX_BLOCKS && net_ok(m->net); i++) {
     module_enter(m, "%s.%d", path, (int)i);
     bool there = module_has_folder(m, "");
-    if (there) {
-      net_value bias = module_pair_bias(m, net_dim(m->net, x, 1));
-      net_value y = module_attention(m, &attention_itself, module_norm_if(m, first, x), NET_NONE, heads, bias);
-      x = module_sum(m, "add_attention", x, module_with_if(m, "layer_scale1.lambda1|lambda_1|ls1.gamma", "Mul", y));
-      y = module_feed_forward(m, module_norm_if(m, second, x));
-      x = module_sum(m, "add_output", x, module_with_if(m, "layer_scale2.lambda1|lambda_2|ls2.gamma", "Mul", y));
-    }
+    if (there) x = module_block(m, x, heads);
     module_leave(m);
     if (!there) break;
   }

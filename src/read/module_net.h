@@ -94,6 +94,9 @@ net_value module_norm_if(module_net *m, const char *names, net_value x);
 /* x and a parameter: "Mul" of a scale, "Add" of positions. */
 net_value module_with(module_net *m, const char *names, const char *kind, net_value x);
 net_value module_with_if(module_net *m, const char *names, const char *kind, net_value x);
+/* A part of a parameter, in this shape; when all parts are read, module_parts_end says so. */
+net_value module_part(module_net *m, const char *names, net_shape shape);
+void module_parts_end(module_net *m, const char *names);
 /* Rows of a table for [batch, n] numbers, or for n positions. */
 net_value module_embed(module_net *m, const char *names, int64_t batch, int64_t n);
 /* Puts tokens that are parameters before those of x. */
@@ -129,7 +132,9 @@ net_value module_attention(module_net *m, const attention_names *names, net_valu
 net_value module_pair_bias(module_net *m, int64_t places);
 /* The feed-forward part of a block. */
 net_value module_feed_forward(module_net *m, net_value x);
-/* Blocks below one of `paths`, numbered from 0: norm, attention, norm, feed-forward part, each with a sum. */
+/* The block that module_enter reached: norm, attention, norm, feed-forward part, each with a sum. */
+net_value module_block(module_net *m, net_value x, int64_t heads);
+/* Blocks below one of `paths`, numbered from 0. */
 net_value module_blocks(module_net *m, const char *paths, net_value x, int64_t heads);
 
 #endif

@@ -128,9 +128,11 @@ net_value module_linear_rows(module_net *m, const char *names, const char *bias,
 net_value module_norm(module_net *m, const char *names, net_value x) {
   char name[NAME];
   module *found = take(m, names, name);
-  const lm_tensor *t = need_rank(m, found, 1, 1);
+  const lm_tensor *t = need_rank(m, found, 1, 4);
   if (!t) return NET_NONE;
-  net_value scale = stored(m, t, shape_of(t), 0), bias = bias_of(m, found);
+  net_shape width = NET_SHAPE(t->dims[t->rank - 1]);
+  net_value scale = stored(m, t, width, 0);
+  net_value bias = found->bias ? stored(m, found->bias, width, 0) : NET_NONE;
   const net_value inputs[] = {x, scale, bias};
   return net_op(m->net, name, bias == NET_NONE ? "RMSNormalization" : "LayerNormalization",
                 NET_ATTRS(NET_INT("axis", -1)), inputs, bias == NET_NONE ? 2 : 3);
@@ -174,6 +176,23 @@ net_value module_with(module_net *m, const char *names, const char *kind, net_va
 
 net_value module_with_if(module_net *m, const char *names, const char *kind, net_value x) {
   return module_has(m, names) ? module_with(m, names, kind, x) : x;
+}
+
+net_value module_part(module_net *m, const char *names, net_shape shape) {
+  char name[NAME];
+  const lm_tensor *t = need_rank(m, take(m, names, name), 1, 4);
+  if (!t) return NET_NONE;
+  m->all[string_map_get(m->by_name, name)].used = false; /* other parts may be read, too */
+  int64_t left = 1;
+  for (int32_t i = 0; i < t->rank; i++) left = sat_mul(left, t->dims[i]);
+  for (int32_t i = 0; i < shape.rank; i++) left = shape.dims[i] > 0 ? left / shape.dims[i] : 0;
+  if (left < 1) net_refuse(m->net, "has a parameter that is too small");
+  return net_stored_weight(m->net, shape, t->dtype, 0);
+}
+
+void module_parts_end(module_net *m, const char *names) {
+  char name[NAME];
+  if (module_has(m, names)) take(m, names, name);
 }
 
 net_value module_embed(module_net *m, const char *names, int64_t batch, int64_t n) {

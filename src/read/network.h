@@ -26,6 +26,10 @@ typedef struct network {
   ROW(convnext)           \
   ROW(resnet)             \
   ROW(detection)          \
+  ROW(yolos)              \
+  ROW(efficientnet)       \
+  ROW(mobilenet_v1)       \
+  ROW(mobilenet_v2)       \
   ROW(sound)              \
   ROW(unet)               \
   ROW(autoencoder)        \

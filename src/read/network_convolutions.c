@@ -32,7 +32,8 @@ static net_value convnext_block(module_net *m, net_value x) {
   net_value y = module_conv(m, "dwconv|conv_dw", x, (net_window){.pad = module_dim_of(m, "dwconv|conv_dw", -1) / 2});
   y = module_norm(m, "layernorm|norm", turned(m, "last", y, false));
   y = module_linear(m, "pwconv1|mlp.fc1", y);
-  y = module_linear(m, "pwconv2|mlp.fc2", module_act(m, "act", "Gelu", y));
+  y = module_norm_if(m, "grn|mlp.grn", module_act(m, "act", "Gelu", y)); /* of ConvNeXt 2: over the places */
+  y = module_linear(m, "pwconv2|mlp.fc2", y);
   y = turned(m, "first", module_with_if(m, scale, "Mul", y), true);
   return module_sum(m, "add", x, y);
 }
@@ -66,7 +67,7 @@ static void generate_convnext(module_net *m) {
   if (module_has(m, "classifier|head.fc")) module_linear(m, "classifier|head.fc", x);
 }
 
-const network network_convnext = {"convnext", "a network of convolutions (ConvNeXt)", " convnext ", NULL,
+const network network_convnext = {"convnext", "a network of convolutions (ConvNeXt)", " convnext convnextv2 ", NULL,
                                   generate_convnext};
 
 /* ---- ResNet ---- */

@@ -134,12 +134,43 @@ static net_value windows(module_net *m, const char *name, net_value x, const map
                           : NET_SHAPE(m->batch * rows * columns, side * side, channels));
 }
 
+/* The bias of the scores of Swin 2: two products for each distance, of which each pair of places has one. */
+static net_value bias_by_distance(module_net *m, int64_t side) {
+  net *n = m->net;
+  char own[MODULE_PATH + 32];
+  int64_t places = side * side, distances = (2 * side - 1) * (2 * side - 1);
+  net_value x = net_input(n, NET_SHAPE(distances, 2));
+  x = module_act(m, "bias.act", "Relu", module_linear(m, "attention.self.continuous_position_bias_mlp.0", x));
+  x = module_linear(m, "attention.self.continuous_position_bias_mlp.2", x);
+  snprintf(own, sizeof own, "%s.bias.pairs", m->path);
+  x = net_gather(n, own, x, net_int_input(n, NET_SHAPE(places * places)));
+  snprintf(own, sizeof own, "%s.bias.reshape", m->path);
+  x = net_reshape(n, own, x, NET_SHAPE(1, places, places, net_dim(n, x, 1)));
+  snprintf(own, sizeof own, "%s.bias", m->path);
+  x = net_transpose(n, own, x, NET_SHAPE(0, 3, 1, 2));
+  return module_with(m, "attention.self.logit_scale", "Mul", module_act(m, "bias.sigmoid", "Sigmoid", x));
+}
+
+/* Swin 2 has its norms behind attention and products. */
+static void swin2_block(module_net *m, map *s, int64_t side, int64_t heads) {
+  net_value y = windows(m, "windows", s->x, s, side, false);
+  y = module_attention(m, &attention_itself, y, NET_NONE, heads, bias_by_distance(m, side));
+  y = module_norm(m, "layernorm_before", windows(m, "joined", y, s, side, true));
+  s->x = module_sum(m, "add_attention", s->x, y);
+  y = module_norm(m, "layernorm_after", module_feed_forward(m, s->x));
+  s->x = module_sum(m, "add_output", s->x, y);
+}
+
 static void swin_block(module_net *m, map *s, int64_t side, int64_t heads) {
   int64_t shorter = s->height < s->width ? s->height : s->width;
   if (side > shorter) side = shorter;
   if (side < 1 || s->height % side != 0 || s->width % side != 0) {
     net_refuse(m->net, "has maps of %lld x %lld, which windows of %lld do not divide: give another height and width",
                (long long)s->height, (long long)s->width, (long long)side);
+    return;
+  }
+  if (module_has(m, "attention.self.logit_scale")) {
+    swin2_block(m, s, side, heads);
     return;
   }
   net_value y = module_norm(m, "layernorm_before|norm1", s->x);
@@ -166,7 +197,10 @@ static void merge(module_net *m, map *s) {
   x = net_transpose(n, own, x, NET_SHAPE(0, 1, 3, 4, 2, 5));
   snprintf(own, sizeof own, "%s.downsample.merge", m->path);
   x = net_reshape(n, own, x, NET_SHAPE(m->batch, s->height * s->width, 4 * channels));
-  s->x = module_linear(m, "downsample.reduction", module_norm(m, "downsample.norm", x));
+  bool before = module_dim_of(m, "downsample.norm", 0) == 4 * channels; /* of Swin 2 behind */
+  if (before) x = module_norm(m, "downsample.norm", x);
+  x = module_linear(m, "downsample.reduction", x);
+  s->x = before ? x : module_norm(m, "downsample.norm", x);
 }
 
 static void generate_swin(module_net *m) {
@@ -197,4 +231,5 @@ static void generate_swin(module_net *m) {
   classify(m, x);
 }
 
-const network network_swin = {"swin", "a transformer in stages over windows of patches", " swin ", NULL, generate_swin};
+const network network_swin = {"swin", "a transformer in stages over windows of patches", " swin swinv2 ", NULL,
+                              generate_swin};
