@@ -23,6 +23,7 @@ static int run(arguments *a) {
   situ_status status = open_plan(&plan, &instance, a, &error);
   if (status == SITU_STATUS_OK) status = situ_check(&verdict, plan, &error);
   if (status == SITU_STATUS_OK) status = situ_verdict_recompute(verdict, &error);
+  if (status == SITU_STATUS_OK) situ_verdict_ask_engine(verdict, instance, NULL, NULL); /* where it is and can say */
   if (status == SITU_STATUS_OK && a->require_proof) situ_verdict_require_proof(verdict);
   int code = status == SITU_STATUS_OK ? show(a, verdict) : fail_reading(&error);
   situ_verdict_free(verdict);

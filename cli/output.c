@@ -329,6 +329,31 @@ situ_ranks_summary ranks_summary(const arguments *a) {
   return summary;
 }
 
+/* Whoever writes flags for llama.cpp is warned where it says itself that they take another memory than planned. */
+static void warn_of_memory(const situ_plan *plan, const situ_instance *instance) {
+  enum { MIN_BYTES = 64 << 20 };
+  static const double TOLERANCE = 0.1;
+  situ_verdict *verdict = NULL;
+  char line[256];
+  const situ_platform *m = situ_problem_platform(situ_plan_problem(plan));
+  if (situ_check(&verdict, plan, NULL) != SITU_STATUS_OK ||
+      situ_verdict_ask_engine(verdict, instance, NULL, NULL) != SITU_STATUS_OK) {
+    situ_verdict_free(verdict);
+    return;
+  }
+  situ_device_use use = SITU_DEVICE_USE_INIT;
+  for (int32_t d = 0; situ_plan_device_use(plan, d, &use); d++) {
+    double theirs = (double)situ_verdict_engine_bytes(verdict, d), ours = (double)use.memory_bytes;
+    double off = theirs < ours ? ours - theirs : theirs - ours;
+    if (theirs < 0 || off <= MIN_BYTES || off <= TOLERANCE * theirs) continue;
+    snprintf(line, sizeof line, "llama.cpp itself takes %.2f GB on %.60s; planned are %.2f GB", theirs / 1e9,
+             situ_platform_device_name(m, d), ours / 1e9);
+    tell_warning(NULL, SITU_LOG_WARNING, line);
+  }
+  situ_verdict_free(verdict);
+  print_warnings();
+}
+
 int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance *instance) {
   situ_error error = {0};
   char *text = NULL;
@@ -354,6 +379,8 @@ int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance
   if (a->trace && code == EXIT_OK) code = write_format(a, plan, instance, "trace", a->trace);
   for (int i = 0; i < a->n_writes && code == EXIT_OK; i++)
     code = write_format(a, plan, instance, a->writes[i].name, a->writes[i].path);
+  for (int i = 0; i < a->n_writes && code == EXIT_OK; i++)
+    if (strcmp(a->writes[i].name, "llama.cpp") == 0) warn_of_memory(plan, instance);
   return code;
 }
 

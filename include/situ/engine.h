@@ -100,6 +100,15 @@ SITU_API situ_status situ_profile_class(char **out, const char *device, situ_err
 SITU_API situ_status situ_profile_write(const situ_profile *profile, const char *device_class, const char *path,
                                         situ_error *error);
 
+/* Asks llama.cpp itself (llama-fit-params -fitp, which allocates nothing) what memory a plan of a GGUF file takes, with
+ * the options that the writer llama.cpp has for it. Does nothing for other models and where there is no plan. `library`
+ * is its folder; else SITU_LLAMACPP, else PATH. ENGINE where it is not found or cannot say, as of a device that this
+ * machine lacks; the verdict stays as it is. */
+SITU_API situ_status situ_verdict_ask_engine(situ_verdict *verdict, const situ_instance *instance, const char *library,
+                                             situ_error *error);
+/* What it said that the plan takes on a device; -1: nothing. */
+SITU_API int64_t situ_verdict_engine_bytes(const situ_verdict *verdict, int32_t device);
+
 typedef struct situ_run_options {
   size_t size;
   const situ_measure_options *measure; /* may be NULL */

@@ -710,6 +710,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_status_name": (c_char_p, [c_int]),
     "situ_text_free": (None, [c_void_p]),
     "situ_text_write": (c_int, [c_char_p, c_char_p, POINTER(situ_error)]),
+    "situ_verdict_ask_engine": (c_int, [c_void_p, c_void_p, c_char_p, POINTER(situ_error)]),
+    "situ_verdict_engine_bytes": (c_int64, [c_void_p, c_int32]),
     "situ_verdict_free": (None, [c_void_p]),
     "situ_verdict_get_summary": (c_bool, [c_void_p, POINTER(situ_verdict_summary)]),
     "situ_verdict_recompute": (c_int, [c_void_p, POINTER(situ_error)]),

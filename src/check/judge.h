@@ -16,10 +16,11 @@ struct situ_verdict {
   situ_violation kept[CHECK_KEPT];
   int32_t n_kept;
   int64_t n_found;
-  bool failed;                          /* memory ran out */
-  int64_t claimed_ns;                   /* the lower bound of the plan */
-  int64_t verified_ns;                  /* the part of its claim that the certificate proves */
-  unsigned recomputed, unchecked;       /* CLAIM_...: what was recomputed, and what could not be */
+  bool failed;                    /* memory ran out */
+  int64_t claimed_ns;             /* the lower bound of the plan */
+  int64_t verified_ns;            /* the part of its claim that the certificate proves */
+  unsigned recomputed, unchecked; /* CLAIM_...: what was recomputed, and what could not be */
+  const int64_t *engine_bytes;    /* [device] what the engine says that the plan takes, -1: nothing; NULL: not asked */
   const char *certificate, *unverified; /* its kind; why the lower bound was not verified; "", static storage */
 };
 

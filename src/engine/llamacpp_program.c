@@ -160,6 +160,34 @@ static bool reports_failure(const char *line) {
   return strstr(line, " E ") || strstr(line, "error") || strstr(line, "failed");
 }
 
+static bool knows(const text_buffer *help, const char *option) {
+  size_t n = strlen(option);
+  for (const char *at = help->bytes; at && (at = strstr(at, option)); at += n)
+    if ((at == help->bytes || ascii_is_space(at[-1])) && (ascii_is_space(at[n]) || at[n] == ',')) return true;
+  return false;
+}
+
+situ_status llamacpp_program_check(const char **words, int *n, const wait_limit *wait, situ_error *error) {
+  text_buffer help = {0};
+  const char *ask[] = {words[0], "--help", NULL};
+  TRY(llamacpp_program_ask(&help, ask, wait, error));
+  situ_status status = help.failed ? fail_no_memory(error) : SITU_STATUS_OK;
+  int kept = 1;
+  for (int i = 1; i < *n && status == SITU_STATUS_OK; i++) {
+    bool option = words[i][0] == '-' && !ascii_is_digit(words[i][1]);
+    if (option && !knows(&help, words[i])) {
+      if (strcmp(words[i], "--fit") != 0)
+        status = fail_with(error, SITU_STATUS_ENGINE, words[0], "has no option %s, which the plan needs", words[i]);
+      i++; /* and its value */
+      continue;
+    }
+    words[kept++] = words[i];
+  }
+  *n = kept;
+  text_free(&help);
+  return status;
+}
+
 /* What the server said last before it ended. */
 static situ_status fail_ended(const llamacpp_server *s, situ_error *error) {
   char *text = NULL, last[300] = "", line[300];

@@ -22,6 +22,10 @@ const char **llamacpp_program_words(int *n, const char *line, int n_extra, arena
 /* What a program writes to both outputs, which ends by itself. */
 situ_status llamacpp_program_ask(text_buffer *out, const char *const *argv, const wait_limit *wait, situ_error *error);
 
+/* Options change their names: what the program, words[0], does not list in its --help is refused here, not by an unlike
+ * run. One that only older programs lack, and that switches off what they have not, is left out; *n is what stays. */
+situ_status llamacpp_program_check(const char **words, int *n, const wait_limit *wait, situ_error *error);
+
 /* A running llama-server. */
 typedef struct llamacpp_server {
   long process; /* 0: none */

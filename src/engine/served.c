@@ -37,36 +37,6 @@ static bool report_progress(void *context) {
 
 /* ---- starting ---- */
 
-static bool knows(const text_buffer *help, const char *option) {
-  size_t n = strlen(option);
-  for (const char *at = help->bytes; at && (at = strstr(at, option)); at += n)
-    if ((at == help->bytes || ascii_is_space(at[-1])) && (ascii_is_space(at[n]) || at[n] == ',')) return true;
-  return false;
-}
-
-/* Options change their names: what the program does not list is refused here, not by an unlike run. One that only older
- * programs lack, and that switches off what they have not, is left out. */
-static situ_status check_options(serving *s, const char **words, int *n) {
-  text_buffer help = {0};
-  const char *ask[] = {words[0], "--help", NULL};
-  TRY(llamacpp_program_ask(&help, ask, &s->wait, s->error));
-  situ_status status = help.failed ? fail_no_memory(s->error) : SITU_STATUS_OK;
-  int kept = 1;
-  for (int i = 1; i < *n && status == SITU_STATUS_OK; i++) {
-    bool option = words[i][0] == '-' && !ascii_is_digit(words[i][1]);
-    if (option && !knows(&help, words[i])) {
-      if (strcmp(words[i], "--fit") != 0)
-        status = fail_with(s->error, SITU_STATUS_ENGINE, words[0], "has no option %s, which the plan needs", words[i]);
-      i++; /* and its value */
-      continue;
-    }
-    words[kept++] = words[i];
-  }
-  *n = kept;
-  text_free(&help);
-  return status;
-}
-
 static situ_status find_version(serving *s, const char *program) {
   text_buffer answer = {0};
   const char *ask[] = {program, "--version", NULL};
@@ -90,7 +60,7 @@ static situ_status start(serving *s, const char *model) {
   snprintf(threads, sizeof threads, "%d", (int)s->m.options.threads);
   words[n++] = program;
   for (int i = 0; i < n_options; i++) words[n++] = options[i];
-  TRY(check_options(s, words, &n));
+  TRY(llamacpp_program_check(words, &n, &s->wait, s->error));
   const char *const more[] = {"-m", model, "-t", threads, "-v"};
   for (size_t i = 0; i < sizeof more / sizeof *more; i++) words[n++] = more[i];
   s->m.phase = "loading";

@@ -37,6 +37,13 @@ static const lm_tensor *need_rank(module_net *m, const module *found, int32_t mi
   return t;
 }
 
+/* Whether all dimensions but the last one are 1. */
+static bool is_row(const lm_tensor *t) {
+  bool row = t;
+  for (int32_t i = 0; row && i + 1 < t->rank; i++) row = t->dims[i] == 1;
+  return row;
+}
+
 static net_shape shape_of(const lm_tensor *t) {
   net_shape s = {.rank = t->rank};
   memcpy(s.dims, t->dims, (size_t)t->rank * sizeof *s.dims);
@@ -128,7 +135,7 @@ net_value module_linear_rows(module_net *m, const char *names, const char *bias,
 net_value module_norm(module_net *m, const char *names, net_value x) {
   char name[NAME];
   module *found = take(m, names, name);
-  const lm_tensor *t = need_rank(m, found, 1, 4);
+  const lm_tensor *t = need_rank(m, found, 1, found && is_row(found->weight) ? 4 : 1);
   if (!t) return NET_NONE;
   net_shape width = NET_SHAPE(t->dims[t->rank - 1]);
   net_value scale = stored(m, t, width, 0);

@@ -25,6 +25,25 @@ static void add_violations(row_list *out, const void *verdict) {
   }
 }
 
+/* What llama.cpp itself says that devices take. */
+static void add_engine_memory(row_list *out, const void *verdict) {
+  const situ_verdict *of = verdict;
+  for (int32_t d = 0; of->engine_bytes && d < of->plan->problem->n_devices; d++)
+    if (of->engine_bytes[d] >= 0)
+      ROW(out, {"device", .text = of->plan->problem->platform->devices[d].name},
+          {"planned_bytes", AS_COUNT, .n = plan_use(of->plan, d).memory_bytes},
+          {"engine_bytes", AS_COUNT, .n = of->engine_bytes[d]});
+}
+
+static void engine_lines(const fact_lines *f, const situ_verdict *v) {
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
+  const situ_plan *plan = v->plan;
+  for (int32_t d = 0; v->engine_bytes && d < plan->problem->n_devices; d++)
+    if (v->engine_bytes[d] >= 0)
+      FACT(f, "llama.cpp", "takes %s on %.60s; planned %s", text_size(a, v->engine_bytes[d]),
+           plan->problem->platform->devices[d].name, text_size(b, plan_use(plan, d).memory_bytes));
+}
+
 static char *verdict_json(const situ_verdict *v) {
   json_value *root = OBJECT({"valid", AS_BOOL, .n = v->n_found == 0}, {"n_violations", AS_COUNT, .n = v->n_found},
                             {"violations", AS_TREE, .tree = rows_json(add_violations, v)});
@@ -33,7 +52,8 @@ static char *verdict_json(const situ_verdict *v) {
       FIELDS(root, {"verified_ns", AS_TIME, .n = v->verified_ns}, {"certificate", .text = text_or_null(v->certificate)},
              {"unverified", .text = text_or_null(v->unverified)},
              {"recomputed", AS_TREE, .tree = names_json(judge_claims(v->recomputed))},
-             {"unchecked", AS_TREE, .tree = names_json(judge_claims(v->unchecked))});
+             {"unchecked", AS_TREE, .tree = names_json(judge_claims(v->unchecked))},
+             {"engine_memory", AS_TREE, .tree = rows_json(add_engine_memory, v)});
   return report_finish(root, ok);
 }
 
@@ -81,6 +101,7 @@ static char *verdict_text(const situ_verdict *verdict, const situ_report_options
     bound_line(&f, verdict);
     claims_line(&f, "recomputed", judge_claims(verdict->recomputed));
     claims_line(&f, "not checked", judge_claims(verdict->unchecked));
+    engine_lines(&f, verdict);
     report_scope(&f, problem, plan->form);
     report_unknown(&f, problem);
     return text_take(&t);

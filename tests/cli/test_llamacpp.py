@@ -148,6 +148,19 @@ def memory_of(model, n_layers, n_gpus, on_cpu, context, addresses):
     return ours[:n_gpus], theirs
 
 
+def test_check_has_the_memory_that_llama_cpp_says():
+    rig.program("llama-fit-params")
+    model = "wide.gguf"
+    gguf_models.write(model, *gguf_models.llama(12, 1024, 16, 4, 2816, 4096, kind="Q8_0", head=64), weights=False)
+    with rig.servers(1) as addresses:
+        os.environ["SITU_LLAMACPP"] = str(pathlib.Path(rig.program("llama-fit-params")).parent)
+        situ("place", model, "--platform", "cpu+rtx3090", "--unused", "cpu", "--context", "32768", "--names", names_of(addresses), "--steps", "20",
+             "-o", "plan.json")
+        rows = {row["device"]: row for row in situ_json("check", "plan.json")["engine_memory"]}
+        off = rows["gpu0"]["planned_bytes"] / rows["gpu0"]["engine_bytes"] - 1
+        assert abs(off) < 0.05, rows
+
+
 def test_memory_is_what_llama_cpp_takes():
     """Within 5 %, from short to long contexts. It is most above where layers on the CPU keep llama.cpp from overlapping micro-batches,
     which is known only when the plan is."""

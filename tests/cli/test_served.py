@@ -117,6 +117,40 @@ def test_a_profile_names_the_device_that_was_measured():
     assert pathlib.Path("calls.jsonl").read_text() == calls
 
 
+FIT = """#!{python}
+import sys
+if "--help" in sys.argv: print("-m -t -v -dev -sm -ts -ngl -ot -c -np -b -ub -fa -ctk -ctv --rpc ")
+elif "--fit" in sys.argv: sys.exit("fits")
+elif "{lacks}": sys.exit("error: invalid device: CUDA0")
+else: print("CUDA0 {weights} 10 20 " + chr(10) + "Host 1 0 2 ")
+"""
+
+
+def test_what_llamacpp_itself_says_of_memory_is_beside_the_plan():
+    """llama-fit-params prints MiB of weights, caches and buffers; who writes flags is warned where these are others."""
+    def asked(weights, lacks=""):
+        path = pathlib.Path("bin/llama-fit-params")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(FIT.format(python=sys.executable, weights=weights, lacks=lacks))
+        path.chmod(0o755)
+        call = {"env": environment(SITU_LLAMACPP=str(path.parent.resolve())), "capture_output": True, "text": True}
+        shown = json.loads(subprocess.run(["situ", "check", "plan.json", "--json"], **call).stdout)["engine_memory"]
+        text = subprocess.run(["situ", "check", "plan.json"], **call)
+        written = subprocess.run(["situ", "place", "m.gguf", "--platform", "cpu+rtx3090", "--unused", "cpu", "--steps", "50", "--write",
+                                  "llama.cpp=flags.sh"], **call)
+        assert text.returncode == written.returncode == 0, (text, written)
+        return {row["device"]: (row["planned_bytes"], row["engine_bytes"]) for row in shown}, text.stdout, written.stderr
+
+    plan()
+    held = {d["name"]: d["memory_bytes"] for d in json.loads(situ("simulate", "plan.json", "--json"))["devices"]}
+    rows, text, warned = asked(300)
+    assert rows["gpu0"] == (held["gpu0"], 330 << 20), (rows, held)
+    assert "takes 346 MB on gpu0" in text and "llama.cpp itself takes 0.35 GB on gpu0; planned are" in warned, (text, warned)
+    assert "itself" not in asked(0)[2]
+    rows, text, warned = asked(0, lacks="CUDA0")
+    assert rows == {} and "llama.cpp  " not in text and "itself" not in warned, (rows, text, warned)
+
+
 def plan(*more):
     gguf_models.write("m.gguf", *gguf_models.llama())
     situ("place", "m.gguf", "--platform", "cpu+rtx3090", "--unused", "cpu", "--steps", "50", *more, "-o", "plan.json")
