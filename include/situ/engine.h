@@ -95,8 +95,8 @@ SITU_API int64_t situ_profile_time_ns(const situ_profile *profile, int32_t op);
  * or the class of this machine's only kind of GPU that the engine can mean. *out is for situ_text_free. BAD_ARGUMENT
  * where that is not known. */
 SITU_API situ_status situ_profile_class(char **out, const char *device, situ_error *error);
-/* Writes the times as a cost table (docs/formats/costs.md) for a class of devices (NULL: as situ_profile_class says). It
- * names the machine and the device that were measured, and is refused for this-host on another machine. */
+/* Writes the times as a cost table (docs/formats/costs.md) for a class of devices (NULL: as situ_profile_class says).
+ * It names the machine and the device that were measured, and is refused for this-host on another machine. */
 SITU_API situ_status situ_profile_write(const situ_profile *profile, const char *device_class, const char *path,
                                         situ_error *error);
 

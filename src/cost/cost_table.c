@@ -82,7 +82,7 @@ static situ_status apply_times(const table *t, const char *op, int32_t v, const 
 }
 
 static bool known_key(const char *key) {
-  static const char *const keys[] = {"situ_costs", "source", "unit",  "classes",        "operators",
+  static const char *const keys[] = {"situ_costs", "source", "unit",  "classes",         "operators",
                                      "groups",     "links",  "parts", "workspace_bytes", "measured"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(keys[i], key) == 0) return true;

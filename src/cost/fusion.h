@@ -50,8 +50,8 @@ typedef struct fusion_profile {
 const fusion_profile *fusion_profile_find(const char *name);
 
 /* What an engine adds to the link at each hand-over, to wait for the sender and to start the receiver: between a host
- * and an accelerator; between accelerators that have a link, or reach each other through the host; between machines. The
- * figures of llama.cpp are measured (docs/theory/models/language-models.md). */
+ * and an accelerator; between accelerators that have a link, or reach each other through the host; between machines.
+ * The figures of llama.cpp are measured (docs/theory/models/language-models.md). */
 typedef struct engine_sync {
   int64_t host_ns, peer_ns, relay_ns, network_ns;
 } engine_sync;

@@ -2,7 +2,8 @@
  *
  * An engine that waits at each hand-over waits less for its host than for another accelerator: what passes through the
  * host costs more than the two hand-overs that begin or end there. So such pairs get a link, whose time is that of the
- * route through the host, and the engine adds to it what it takes (cost_engine.sync). docs/theory/models/language-models.md
+ * route through the host, and the engine adds to it what it takes (cost_engine.sync).
+ * docs/theory/models/language-models.md
  */
 #ifndef SITU_COST_RELAYED_H
 #define SITU_COST_RELAYED_H

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/arguments.h"
 #include "base/ascii.h"
@@ -26,7 +25,7 @@ static const char *maker_of(const char *device) {
   for (const device_word *w = words; w->word; w++) {
     size_t n = strlen(w->word);
     const char *rest = device + n;
-    if (strncasecmp(device, w->word, n) != 0) continue;
+    if (!ascii_same_n(device, w->word, n)) continue;
     if (*rest == ':' || *rest == '.') rest++;
     while (ascii_is_digit(*rest)) rest++;
     if (!*rest) return w->maker;
@@ -51,7 +50,7 @@ situ_status profile_class_find(char into[PROFILE_CLASS_BYTES], const char *devic
   const char *maker = device ? maker_of(device) : NULL;
   int32_t n = 0;
   snprintf(into, PROFILE_CLASS_BYTES, "cpu");
-  if (!device || strcasecmp(device, "CPU") == 0) return SITU_STATUS_OK;
+  if (!device || ascii_same(device, "CPU")) return SITU_STATUS_OK;
   TRY(situ_platform_read(&host, THIS_HOST, error));
   for (int32_t k = 0; maker && k < host->n_classes; k++) {
     const situ_device_kind_info *row = catalogue_find(host->class_name[k]);

@@ -204,7 +204,8 @@ static situ_status profile_into(situ_profile *p, const char *model, const char *
     TRY(measure_version(version, &m, error));
     snprintf(p->engine, sizeof p->engine, "%s %s", m.executor.engine->name, version);
     p->threads = m.options.threads;
-    if (!(p->device = arena_string(p->arena, m.options.device ? m.options.device : "CPU"))) return fail_no_memory(error);
+    if (!(p->device = arena_string(p->arena, m.options.device ? m.options.device : "CPU")))
+      return fail_no_memory(error);
     p->level = m.executor.level;
   }
   situ_status status = model_file_open(&file, model, error);

@@ -25,7 +25,7 @@ struct situ_platform {
   int32_t *next_in_pool;
   bool *heads_pool; /* memory -> whether it is the first of its pool, or alone */
 
-  int32_t n_relayed; /* the last links stand for routes through a host (cost/relayed.h) */
+  int32_t n_relayed;            /* the last links stand for routes through a host (cost/relayed.h) */
   situ_link *links;             /* as given, but every link has a channel 0 .. n_channels-1 */
   int32_t *link_from, *link_to; /* memories */
   /* The route from memory m to memory w is route_link[route_start[m * n_memories + w] .. route_start[... + 1]);

@@ -5,8 +5,8 @@
 #include "../../lab/test.h"
 #include "cost/cost_models.h"
 
-/* A host with two GPUs behind links of 10 ns, of which the GPUs may have one of 5 ns between them, and a GPU on a second
- * machine behind a link of 700 ns. */
+/* A host with two GPUs behind links of 10 ns, of which the GPUs may have one of 5 ns between them, and a GPU on a
+ * second machine behind a link of 700 ns. */
 static situ_platform *machine(bool linked) {
   situ_device devices[4];
   situ_link links[8];
