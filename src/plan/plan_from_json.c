@@ -232,9 +232,11 @@ static situ_status read_devices(situ_plan *plan, const plan_source *s, const jso
   return SITU_STATUS_OK;
 }
 
-/* Links are numbers in "transfers"; the list gives their ends, so that a plan for another platform is detected. */
+/* Links are numbers in "transfers"; the list gives their ends, so that a plan for another platform is detected. Plans
+ * of 0.2 lack those that stand for routes through a host. */
 static situ_status check_links(const plan_source *s, const json_value *rows, situ_error *error) {
-  if (json_kind_of(rows) != JSON_ARRAY_KIND || json_size(rows) != (size_t)s->platform->n_links)
+  size_t all = (size_t)s->platform->n_links, own = all - (size_t)s->platform->n_relayed;
+  if (json_kind_of(rows) != JSON_ARRAY_KIND || (json_size(rows) != all && json_size(rows) != own))
     return bad(s, error, "links", "the links of the platform; was the plan made for another one?");
   for (size_t i = 0; i < json_size(rows); i++) {
     int32_t from, to;

@@ -7,7 +7,8 @@
 static uint64_t mix_real(uint64_t h, double value) { return hash_bytes(&value, sizeof value, h); }
 
 uint64_t platform_hash(const situ_platform *f, bool with_servers) {
-  uint64_t h = hash_number(hash_number(0, f->n_devices), f->n_links);
+  int32_t n_links = f->n_links - f->n_relayed; /* the others follow from these */
+  uint64_t h = hash_number(hash_number(0, f->n_devices), n_links);
   for (int32_t d = 0; d < f->n_devices; d++) {
     const situ_device *device = &f->devices[d];
     h = hash_bytes(device->name, strlen(device->name), h);
@@ -22,7 +23,7 @@ uint64_t platform_hash(const situ_platform *f, bool with_servers) {
     if (device->separate_address_space) h = hash_number(h, 1);
     if (with_servers && device->server != 0) h = hash_number(h, device->server);
   }
-  for (int32_t l = 0; l < f->n_links; l++) {
+  for (int32_t l = 0; l < n_links; l++) {
     const situ_link *link = &f->links[l];
     h = hash_number(hash_number(h, link->from_device), link->to_device);
     h = hash_number(mix_real(hash_number(h, link->latency_ns), link->bytes_per_s), link->channel);
