@@ -115,8 +115,8 @@ def set_inputs(
             setattr(instance, name, folder.write(name, json.dumps(_by_module(given, graph))))
     if isinstance(costs, str):
         filled.cost.model = to_bytes(costs)
-    elif isinstance(costs, (list, tuple)):
-        made = [folder.write(f"costs{k}", _cost_table(filled, one)) for k, one in enumerate(costs)]
+    elif isinstance(costs, (list, tuple)) and costs and all(isinstance(one, Mapping) for one in costs):
+        made = [folder.write(f"costs{k}", _cost_table(filled, one, graph)) for k, one in enumerate(costs)]
         filled.cost.table_path = b",".join(made)
     elif costs is not None:
         filled.cost.table_path = folder.write("costs", _cost_table(filled, costs, graph))
