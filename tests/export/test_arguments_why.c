@@ -36,10 +36,17 @@ static void verdicts_are_read_within_their_bounds_only(void **state) {
   REFUSED(situ_verdict_recompute(NULL, error));
   assert_string_equal(situ_verdict_violation(NULL, 0).rule, "");
   DONE(situ_verdict_recompute(verdict, error));
+  REFUSED(situ_verdict_ask_engine(NULL, instance, NULL, error));
+  REFUSED(situ_verdict_ask_engine(verdict, NULL, NULL, error));
+  DONE(situ_verdict_ask_engine(verdict, instance, NULL, error)); /* no GGUF file: nothing is asked */
+  assert_int_equal(situ_verdict_engine_bytes(NULL, 0), -1);
   SUMMARY(situ_verdict_summary, situ_verdict_get_summary, verdict, says);
   assert_true(says.n_found == 0);
   const int32_t wrong[] = EXTREMES(says.n_violations);
-  for (int k = 0; k < N_EXTREMES; k++) assert_string_equal(situ_verdict_violation(verdict, wrong[k]).text, "");
+  for (int k = 0; k < N_EXTREMES; k++) {
+    assert_string_equal(situ_verdict_violation(verdict, wrong[k]).text, "");
+    assert_int_equal(situ_verdict_engine_bytes(verdict, wrong[k]), -1);
+  }
   situ_verdict_free(verdict);
 }
 
