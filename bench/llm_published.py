@@ -173,7 +173,7 @@ def main():
     better = sorted(g for g in gains if g > 1.01)
     if better:
         print(f"of {len(gains)} splits situ improves {len(better)} by more than 1 %, by {statistics.median(better) - 1:.0%} in the median, "
-              f"{better[-1] - 1:.0%} at most; {sum(g < 0.995 for g in gains)} get worse")
+              f"{better[-1] - 1:.0%} at most; {sum(g < 0.995 for g in gains)} get worse, by {1 - min(gains):.1%} at most")
     if "-o" in sys.argv:
         with open(sys.argv[sys.argv.index("-o") + 1], "w", newline="") as f:
             out = csv.DictWriter(f, list(rows[0]), lineterminator="\n")

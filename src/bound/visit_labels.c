@@ -12,6 +12,8 @@
 
 enum { FINEST = 16384, COARSEST = 16, COARSER = 4 }; /* units of bytes that make up the smallest memory */
 
+static const double FAMILIAR = 0.75; /* of a path that differs little, which takes as long and proves as much */
+
 /* A path past the chain; its operators are pool[first .. first + n). */
 typedef struct bypass {
   int32_t from, to, first, n;
@@ -191,6 +193,13 @@ static bool certify(certificate *proof, const chooser *c, arena *a) {
   return true;
 }
 
+/* Whether most of the path is on the one that was tried last. */
+static bool is_familiar(const chooser *c) {
+  int32_t n_same = 0;
+  for (int32_t k = 0; k < c->paths.n; k++) n_same += c->at[c->paths.path[k]] >= 0;
+  return c->best_ns > 0 && n_same > FAMILIAR * c->paths.n;
+}
+
 static situ_status visit_label_compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch,
                                        budget *b, situ_error *error) {
   chooser c = {0};
@@ -200,7 +209,7 @@ static situ_status visit_label_compute(int64_t *lower_ns, certificate *proof, co
   if (!worth) return SITU_STATUS_OK;
   if (!chooser_init(&c, p, scratch)) return fail_no_memory(error);
   for (int32_t i = 0; i < PATH_MEASURES && !budget_over(b); i++)
-    if (long_paths_find(&c.paths, i) && !try_path(&c, scratch, b)) return fail_no_memory(error);
+    if (long_paths_find(&c.paths, i) && !is_familiar(&c) && !try_path(&c, scratch, b)) return fail_no_memory(error);
   *lower_ns = c.best_ns;
   return certify(proof, &c, scratch) ? SITU_STATUS_OK : fail_no_memory(error);
 }

@@ -24,7 +24,7 @@ static const fusion_profile profiles[] = {
 #define NO_SYNC \
   { 0, 0, 0, 0 }
 #define LLAMACPP_SYNC \
-  { 50000, 150000, 300000, 150000 }
+  { 75000, 150000, 300000, 150000 }
 
 static const cost_engine engines[] = {
     {"generic", "a fusing engine with the launch overhead of the device", "generic", 1.0, 1.0, false, SITU_OVERLAP_FULL,

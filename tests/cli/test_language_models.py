@@ -190,7 +190,7 @@ def test_prefill_is_told_with_and_without_overlap():
 
 
 def test_tokens_come_from_who_asks_and_logits_return():
-    """Links of 80 us and 0.1 GB/s; each hop between machines takes llama.cpp 150 us more, one between a GPU and its host 50. A token has 4 bytes, the logits of 32,000 words 128,000:
+    """Links of 80 us and 0.1 GB/s; each hop between machines takes llama.cpp 150 us more, one between a GPU and its host 75. A token has 4 bytes, the logits of 32,000 words 128,000:
     0.04 us and 1.28 ms. Other engines choose the token where the head is. Between two machines of which neither asks llama.cpp
     goes through the one that does: twice the link."""
     path = language_model()
@@ -219,7 +219,7 @@ def test_tokens_come_from_who_asks_and_logits_return():
     row = 512 * 4  # from gpu1 by cpu1, cpu0, cpu2 to gpu2
     network = 2 * (230_000 + row * 10) + 2 * 230_000 + 40 + 1_280_000
     bus = spread["value_ns"] - inside - network
-    assert 2 * 50_000 < bus < 2 * 100_000, bus
+    assert 2 * 75_000 < bus < 2 * 125_000, bus
 
 
 def test_a_device_map_is_priced_by_what_accelerate_does():
@@ -436,8 +436,8 @@ def test_no_simple_plan_of_whole_layers_is_missed():
     llm_files.write("mixtral.gguf", *llm_files.MODELS["mixtral-8x7b-q4_k_m"], with_data=False)
     call = ["place", "mixtral.gguf", "--platform", "cpu+rtx4090", "--context", "256", "--steps", "2000"]  # little for the attention of a CPU
     any_form, layers = situ_json(*call), situ_json(*call, "--write", "llama.cpp=flags.sh")
-    simple = situ_json(*call, "--solver", "layers")
-    assert simple["n_handovers"] == 1 and layers["value_ns"] <= simple["value_ns"], (simple["n_handovers"], simple["value_ns"], layers["value_ns"])
+    simple = situ_json("judge", "llama-server -m mixtral.gguf -ngl 27 -c 256 -np 1 -fa on", "--platform", "cpu+rtx4090", "--steps", "500")["rows"][0]
+    assert simple["layers"] == "cpu 6, gpu0 26" and layers["value_ns"] < simple["value_ns"], (simple, layers["value_ns"])
     assert any_form["value_ns"] <= 1.02 * layers["value_ns"], any_form["value_ns"]  # the tolerance for fewer hand-overs
 
 

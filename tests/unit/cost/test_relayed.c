@@ -71,11 +71,11 @@ static void what_passes_through_the_host_waits_longer(void **state) {
   assert_int_equal(relayed_platform(&p, given, NULL), SITU_STATUS_OK);
   assert_false(relayed_matter(engine, p)); /* once is enough */
   assert_int_equal(p->n_links, given->n_links + 2);
-  assert_int_equal(handed_ns(p, "llama.cpp", 1, 0), 50000 + 10 + 1000);
-  assert_int_equal(handed_ns(p, "llama.cpp", 0, 2), 50000 + 10 + 1000);
+  assert_int_equal(handed_ns(p, "llama.cpp", 1, 0), 75000 + 10 + 1000);
+  assert_int_equal(handed_ns(p, "llama.cpp", 0, 2), 75000 + 10 + 1000);
   assert_int_equal(handed_ns(p, "llama.cpp", 1, 2), 300000 + 2 * (10 + 1000) - 2);
   assert_int_equal(handed_ns(p, "llama.cpp", 0, 3), 150000 + 700 + 1000);
-  assert_int_equal(handed_ns(p, "llama.cpp", 1, 3), 50000 + 10 + 1000 + 150000 + 700 + 1000);
+  assert_int_equal(handed_ns(p, "llama.cpp", 1, 3), 75000 + 10 + 1000 + 150000 + 700 + 1000);
   assert_int_equal(handed_ns(given, "generic", 1, 2), 2 * (10 + 1000));
   situ_platform_free(p);
   situ_platform_free(given);
