@@ -10,7 +10,7 @@
 #include "base/contracts.h"
 #include "situ/types.h"
 
-enum { LONGEST = 64 };
+enum { LONGEST = 64, SHORT = 3 };
 
 int name_distance(const char *word, const char *name) {
   if (word[0] && ascii_same_n(name, word, strlen(word))) return 0;
@@ -27,7 +27,9 @@ int name_distance(const char *word, const char *name) {
       row[j] = swap < step ? swap : step;
     }
   }
-  return row[n];
+  const char *dash = strchr(word, '-') ? NULL : memchr(name, '-', (size_t)n);
+  int short_name = dash && dash - name > SHORT ? row[dash - name] : row[n];
+  return short_name < row[n] ? short_name : row[n];
 }
 
 /* "known: heft, peft, ..." with as many as there is room for. */

@@ -5,8 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Levenshtein's distance of two names, case aside, cut to 64 letters; 0 where `name` begins with `word`: "h100" is
- * nearer to "h100-80g" than to anything that merely looks alike. */
+/* Levenshtein's distance of two names, case aside, cut to 64 letters, or that to what `name` has before its first dash,
+ * if `word` has none; 0 where `name` begins with `word`: "h100" is nearer to "h100-80g" than to anything that merely
+ * looks alike, and so is "b300" to "b200-180g". */
 int name_distance(const char *word, const char *name);
 
 /* "did you mean heft or peft?", or "known: cpop, heft, ..." if no name is near, cut to the buffer. Written into `into`

@@ -281,6 +281,8 @@ static void a_beginning_that_only_one_name_has_is_enough(void **state) {
   assert_null(catalogue_find("rtx40"));
   char hint[CATALOGUE_HINT_BYTES];
   assert_string_equal(catalogue_nearest_device(hint, "a100"), "did you mean a100-40g, a100-80g or a100-40g-pcie?");
+  catalogue_nearest_device(hint, "b300"); /* one letter from what b200-180g is called, four from n100 */
+  assert_memory_equal(hint, "did you mean b200-180g", 22);
 }
 
 /* What nvidia-smi, shops and forums call a device is understood, where one device alone can be meant. */
