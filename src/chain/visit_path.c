@@ -99,8 +99,13 @@ bool memory_kinds_find(memory_kinds *out, const visits *v, arena *a) {
 }
 
 int32_t visit_path_tensor(const situ_graph *g, int32_t u, int32_t v) {
-  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+  int64_t n_read = g->in_start[v + 1] - g->in_start[v];
+  int64_t n_uses = g->use_start[g->out_start[u + 1]] - g->use_start[g->out_start[u]];
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1] && n_read <= n_uses; i++)
     if (g->producer[g->in[i]] == u) return g->in[i];
+  for (int32_t t = g->out_start[u]; t < g->out_start[u + 1] && n_uses < n_read; t++)
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+      if (g->use[i] == v) return t;
   return -1;
 }
 
@@ -314,9 +319,10 @@ static void find_courses(recursion *w, int32_t first, int32_t last) {
     for (int32_t goal = HOME; goal < w->kinds->n; goal++) {
       if (goal == home && w->kinds->members[home] < 2) continue;
       int32_t begin = w->n_courses, n_all = 0;
-      for (int32_t r = first; r < last; r++) {
+      for (int32_t r = first; r < last && !w->full; r++) {
         int32_t n = place_beside(w, r, home, goal), n_joint = 0;
-        for (int32_t k = 0; k < n; k++) {
+        for (int32_t k = 0; k < n && !w->full; k++) {
+          if (budget_over(w->budget)) w->full = true;
           if (r == first) add_course(w, w->more, &n_joint, w->some[k]);
           for (int32_t i = 0; i < n_all; i++) add_course(w, w->more, &n_joint, joint(&w->all[i], &w->some[k]));
         }

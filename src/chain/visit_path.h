@@ -26,7 +26,7 @@ typedef struct visit_path {
   int64_t unit_bytes; /* the bytes of each operator are counted in these, rounded down */
 } visit_path;
 
-/* The first tensor of u that v reads; -1: none. */
+/* A tensor of u that v reads, the first on the side of whichever has fewer; -1: none. */
 int32_t visit_path_tensor(const situ_graph *g, int32_t u, int32_t v);
 
 /* *lower_ns: no plan of the stream problem is done sooner, by this path; 0 when the budget, or the number of labels

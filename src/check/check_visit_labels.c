@@ -9,6 +9,7 @@
 #include "check/check_certificate.h"
 
 enum { MAX_KINDS = 8, FEW_POINTS = 1 << 8, MAX_POINTS = 1 << 20, NUMBERS = 8 };
+enum { SORTING = 4 }; /* steps, for each point and each doubling of their number */
 enum { AT_HOME, AT_GOAL, ELSEWHERE }; /* places beside open bypasses; ELSEWHERE + kind: in another memory */
 static const int64_t MAX_STEPS = 4000000000;
 static const double MAX_CELLS = 3e7;
@@ -80,7 +81,8 @@ static int point_order(const void *a, const void *b) {
 
 static void leave_out_worse(tour *w, points *all) {
   int32_t kept = 0, first = 0;
-  if (all->n > 0) qsort(all->at, (size_t)all->n, sizeof *all->at, point_order);
+  for (int32_t n = all->n; n > 0; n /= 2) w->steps += SORTING * (int64_t)all->n;
+  if (all->n > 0 && w->steps <= MAX_STEPS) qsort(all->at, (size_t)all->n, sizeof *all->at, point_order);
   for (int32_t i = 0; i < all->n && w->steps <= MAX_STEPS; i++) {
     point p = all->at[i];
     bool worse = false;
@@ -175,11 +177,16 @@ static void find_links(tour *w) {
   }
 }
 
-/* The first tensor of u that v reads; -1: none. */
+/* A tensor of u that v reads, looked for where there are fewer; -1: none. */
 static int32_t tensor(const tour *w, int64_t u, int64_t v) {
   const situ_graph *g = w->j->graph;
-  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+  int64_t n_read = g->in_start[v + 1] - g->in_start[v];
+  int64_t n_uses = g->use_start[g->out_start[u + 1]] - g->use_start[g->out_start[u]];
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1] && n_read <= n_uses; i++)
     if (g->producer[g->in[i]] == u) return g->in[i];
+  for (int32_t t = g->out_start[u]; t < g->out_start[u + 1] && n_uses < n_read; t++)
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+      if (g->use[i] == v) return t;
   return -1;
 }
 

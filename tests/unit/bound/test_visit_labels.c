@@ -4,6 +4,7 @@
 #include "../../lab/test.h"
 #include "../../lab/tier.h"
 #include "base/checked.h"
+#include "base/clock.h"
 #include "base/rng.h"
 #include "bound/bound.h"
 #include "chain/visit_path.h"
@@ -116,6 +117,29 @@ static void what_passes_by_first_keeps_the_link_busy(void **state) {
     expect(&l, contended ? 100 : 75);
     lab_free(&l);
   }
+}
+
+/* 20,000 operators side by side are more than it can look at, which it notices in time. */
+static void many_branches_do_not_outlast_the_time_limit(void **state) {
+  (void)state;
+  enum { N = 20000 };
+  lab l = machine(1, 50000);
+  arena *a = arena_new();
+  certificate proof = {0};
+  int64_t lower_ns;
+  int32_t first = add(&l, 10, 0), read = lab_tensor(&l, first, 7, -1), last = add(&l, 10, 100);
+  for (int i = 0; i < N; i++) {
+    int32_t v = add(&l, 10, 3);
+    must(builder_add_use(l.builder, v, read, NULL), NULL);
+    lab_tensor(&l, v, 3, last, -1);
+  }
+  pose(&l, SITU_CONTENTION_LINK);
+  int64_t limit_ns = 50000000, before_ns = clock_now_ns();
+  budget b = budget_new(0, limit_ns, NULL, NULL);
+  assert_int_equal(visit_label_bound.compute(&lower_ns, &proof, l.problem, a, &b, NULL), SITU_STATUS_OK);
+  assert_true(clock_now_ns() - before_ns < 30 * limit_ns);
+  arena_free(a);
+  lab_free(&l);
 }
 
 /* ---- by chance ---- */
@@ -313,6 +337,7 @@ static void paths_of_larger_problems_are_one_thing_to_the_judge(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(what_comes_back_finds_its_memory_as_it_left_it),
                                      cmocka_unit_test(what_passes_by_first_keeps_the_link_busy),
+                                     cmocka_unit_test(many_branches_do_not_outlast_the_time_limit),
                                      cmocka_unit_test(no_path_proves_too_much_and_the_judge_agrees),
                                      cmocka_unit_test(paths_of_larger_problems_are_one_thing_to_the_judge)};
   return cmocka_run_group_tests(tests, NULL, NULL);
