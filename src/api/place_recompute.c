@@ -131,7 +131,7 @@ static situ_status run_program(recompute_search *s, bool strict, situ_error *err
     found.unfit = s->best.unfit;
   }
   s->best = found;
-  if (!strict) s->serves = !found.unfit;
+  if (!strict) s->serves = !found.unfit && (found.infeasible || found.value_ns < SITU_NEVER_NS); /* else stopped */
   return found.value_ns == SITU_NEVER_NS ? SITU_STATUS_OK : name_choice(s, error);
 }
 
@@ -142,7 +142,7 @@ static situ_status try_choice(recompute_search *s, situ_error *error) {
   situ_status status = SITU_STATUS_OK;
   for (int round = 0; round < 2 && status == SITU_STATUS_OK && !start; round++) {
     if (round == 1) status = run_program(s, true, error);
-    bool longer = !s->coarse && s->best.value_ns >= s->rows[0].value_ns;
+    bool longer = s->best.value_ns >= (s->coarse ? SITU_NEVER_NS : s->rows[0].value_ns);
     if (status != SITU_STATUS_OK || !s->choice || longer || strcmp(s->choice, "none") == 0) break;
     situ_instance_free(instance);
     instance = NULL;

@@ -283,6 +283,7 @@ static const char *layers_make(layers *x, const situ_problem *none, const situ_p
   for (int32_t v = 0; v < all->n_operators; v++)
     if (all->pin[v] >= 0) return "operators are pinned";
   if (!all->graph->segment) return "nothing is recomputed";
+  if (problem_serial_ns(all, 1) >= STAGE_NEVER_NS) return "it may take longer than 13 days";
   const char *why = sort_devices(x);
   if (why) return why;
   if (!contract(&x->classes, all, true, a) || !contract(&before, none, true, a)) return "";

@@ -94,6 +94,9 @@ def test_layers_are_recomputed_one_by_one():
     # where units may be cut, what is chosen for whole blocks is taken, and said to prove nothing
     out = situ("place", *step[:-4], "--granularity", "operator", "--steps", 50, "--recompute", "auto")
     assert "layers are not chosen one by one" in " ".join(out.split())
+    # stopped before it has a plan, the program leaves the choice to the rounds that recompute all layers, or half
+    step[step.index("cpu+8*a100-40g@nvlink")] = "cpu+4*a100-40g@nvlink"
+    assert json.loads(situ("place", *step[:-1], 20, "--recompute", "auto", "--json"))["value_ns"] > 0
     for wrong in ("2-1", "0-3", "3,", "-", "1-5000", "2,x"):
         situ("place", *step, "--recompute", wrong, code=2, err="a list of layers")
 

@@ -96,6 +96,7 @@ static int32_t layer_of(const char *name) {
 /* Operators have times by their names and classes of devices. False: nothing can be trained. */
 static bool train(trained *t, const situ_graph *forward, const situ_platform *f, situ_problem_options options,
                   uint32_t layers, uint64_t seed) {
+  int64_t unit_ns = seed % 16 == 15 ? (int64_t)1 << 44 : 1; /* 13 days are too few for a stage */
   bool also[MAX_LAYERS];
   int32_t key[MAX_OPS];
   situ_error error;
@@ -112,7 +113,7 @@ static bool train(trained *t, const situ_graph *forward, const situ_platform *f,
     if (seed % 2 && strstr(t->graph->name[v], "first")) key[v] = 0; /* in one unit with a layer */
     for (int32_t c = 0; c < f->n_classes; c++)
       t->costs->time_ns[v * f->n_classes + c] =
-          (int64_t)(hash_bytes(t->graph->name[v], strlen(t->graph->name[v]), seed + (uint64_t)c) % 12);
+          unit_ns * (int64_t)(hash_bytes(t->graph->name[v], strlen(t->graph->name[v]), seed + (uint64_t)c) % 12);
   }
   options.keep_together = key;
   must(situ_problem_pose(&t->problem, t->graph, f, t->costs, &options, &error), &error);
