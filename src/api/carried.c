@@ -66,8 +66,10 @@ static void choose_devices(carrying *c) {
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) give_unit(c, v, c->device[g->use[i]]);
   for (int32_t v = 0; v < g->n_operators; v++) {
-    give_unit(c, v, fastest(c->p, v));
-    if (c->device[v] < 0) c->device[v] = fastest(c->p, v); /* no device may run it: the judge says so */
+    if (c->device[v] >= 0) continue;
+    int32_t d = fastest(c->p, v);
+    give_unit(c, v, d);
+    if (c->device[v] < 0) c->device[v] = d; /* no device may run it: the judge says so */
   }
 }
 
