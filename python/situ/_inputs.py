@@ -32,6 +32,7 @@ Costs = Union[
 ]
 Placement = Union[str, "os.PathLike[str]", Mapping[str, str], None]
 DEFAULT_PLATFORM = "cpu+2*v100-16g"  # SITU_DEFAULT_PLATFORM
+MAX_NS = 2**54  # docs/model.md, "Limits"
 
 
 class Folder:
@@ -146,15 +147,15 @@ def _set_uncertainty(filled: Filled, costs: Any) -> None:
 def _time_ns(time: Any, operator: str, device: Any) -> int | None:
     """Whole nanoseconds; None where the operator cannot run."""
     try:
-        good = float(time) >= 0
-    except (TypeError, ValueError):
-        good = False
-    if not good:
+        ns = math.nan if isinstance(time, str) else float(time)
+    except (TypeError, ValueError, OverflowError):
+        ns = math.nan
+    if not (0 <= ns <= MAX_NS or ns == math.inf):
         raise BadArgument(
-            f"the cost of {operator} on {device} is {time!r}; expected nanoseconds, at least 0, infinity where it "
-            "cannot run, or None to keep the estimate"
+            f"the cost of {operator} on {device} is {time!r}; expected nanoseconds, at least 0 and at most 2**54, "
+            "infinity where it cannot run, or None to keep the estimate"
         )
-    return None if math.isinf(time) else int(float(time) + 0.5)
+    return None if ns == math.inf else int(ns + 0.5)
 
 
 def _values_of(costs: Any) -> list[list[float]] | None:
@@ -162,15 +163,17 @@ def _values_of(costs: Any) -> list[list[float]] | None:
     if isinstance(costs, Mapping) or hasattr(costs, "columns"):
         return None
     if isinstance(costs, (list, tuple)):
-        return [list(row) for row in costs]
-    given = costs.__array__() if hasattr(costs, "__array__") else costs
-    try:
-        view = memoryview(given)
-    except TypeError:
-        return None
-    if view.ndim != 2:
-        raise BadArgument(f"an array of costs has 2 dimensions, operators and classes of devices; this has {view.ndim}")
-    return cast("list[list[float]]", view.tolist())
+        values, n_dimensions = list(costs), 1 if any(isinstance(row, str) or not hasattr(row, "__len__") for row in costs) else 2
+    else:
+        try:
+            view = costs if hasattr(costs, "tolist") and hasattr(costs, "ndim") else memoryview(costs)
+            values, n_dimensions = view.tolist(), view.ndim
+        except (TypeError, ValueError, RuntimeError) as e:
+            expected = "a table, a function of operator and device, or an array of two dimensions"
+            raise BadArgument(f"costs were expected to be {expected}; this is {type(costs).__name__}: {e}") from e
+    if n_dimensions != 2:
+        raise BadArgument(f"an array of costs has 2 dimensions, operators and classes of devices; this has {n_dimensions}")
+    return [list(row) for row in values]
 
 
 def _rows_of(values: list[list[float]], names: list[str], devices: list[Device]) -> dict[str, dict[str, float]]:
@@ -179,7 +182,8 @@ def _rows_of(values: list[list[float]], names: list[str], devices: list[Device])
     classes = list(dict.fromkeys(device.class_name for device in devices))
     columns = classes if all(len(row) == len(classes) for row in values) else [d.class_name for d in devices]
     if len(values) != len(names) or any(len(row) != len(columns) for row in values):
-        shape = f"{len(values)} x {len(values[0]) if values else 0}"
+        widths = sorted({len(row) for row in values}) or [0]
+        shape = f"{len(values)} x {widths[0]}" + (f" to {widths[-1]}" if len(widths) > 1 else "")
         raise BadArgument(
             f"an array of costs has a row for each of the {len(names)} operators and a column for each of the "
             f"{len(classes)} classes ({', '.join(classes)}) or {len(devices)} devices; this is {shape}"

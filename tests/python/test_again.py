@@ -62,10 +62,19 @@ def test_rows_of_a_file_are_in_the_order_of_the_problem(tmp_path):
 
 @pytest.mark.parametrize("rows, what", [([[1.0, 2.0]] * 7, "8 operators .* this is 7 x 2"), ([[1.0] * 4] * 8, "2 classes .* 3 devices"),
                                         ([[1.0, 2.0, 3.0]] * 8, "class v100-16g differ in the costs of layer0"),
-                                        ([[1.0, 2.0], [1.0]] * 4, "this is 8 x 2")])
+                                        ([[1.0, 2.0], [1.0]] * 4, "this is 8 x 1 to 2"), ([1.0] * 8, "2 dimensions"),
+                                        (5, "expected to be a table, .* this is int"), ([[1.0, 1e30]] * 8, "at most 2..54"),
+                                        ([["1", "2"]] * 8, "cost of layer0 on cpu is '1'")])
 def test_an_array_of_another_shape_is_refused(rows, what):
     with pytest.raises(situ.BadArgument, match=what):
         situ.place(chain(), MACHINE, costs=rows)
+
+
+@pytest.mark.parametrize("dtype", ["f2", ">f8", "g", "O", "i1"])
+def test_numbers_of_any_width_are_times(dtype):
+    numpy = pytest.importorskip("numpy")
+    found = situ.costs(chain(), MACHINE, costs=numpy.full((8, 2), 3).astype(dtype))["operators"]
+    assert found["layer0"] == {"cpu": 3, "v100-16g": 3}
 
 
 def test_an_array_of_one_dimension_is_refused():
