@@ -122,7 +122,7 @@ def _whole(least: int, most: int) -> Callable[[Any], int]:
         number = _number(int, value)
         if number is None or number != value or not least <= number <= most:
             raise BadArgument(f"expected a whole number from {least} to {most}, not {value!r}")
-        return number
+        return int(number)
 
     return convert
 
@@ -132,7 +132,7 @@ def _real(scale: float, most: float) -> Callable[[Any], float]:
         number = _number(float, value)
         if number is None or not 0 <= number <= most:
             raise BadArgument(f"expected a number from 0 to {most:g}, not {value!r}")
-        return number * scale
+        return float(number) * scale
 
     return convert
 

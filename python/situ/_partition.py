@@ -10,10 +10,12 @@ from . import _interface as c
 from ._graph import Operator, operators_of
 from ._inputs import Folder, Model, set_inputs
 from ._library import BadArgument, lib, make, sized, summary, to_str
-from ._options import fill
+from ._options import _whole, fill
 
 if TYPE_CHECKING:
     from ._options import Options, Unpack
+
+MAX_COST, MAX_OPERATORS = 2**54, 2**31 - 1  # of situ/partition.h; of an int32_t
 
 #: What a device supports: kinds of operators, a function, or None for everything.
 Support = Union[Collection[str], Callable[[Operator], bool], None]
@@ -50,7 +52,17 @@ class Partition:
 def _runs(support: Support, op: Operator) -> bool:
     if support is None:
         return True
+    if isinstance(support, str):
+        return op.kind == support
     return bool(support(op)) if callable(support) else op.kind in support
+
+
+def _count(value: Any, what: str, most: int) -> int:
+    """A number for C, which would cut off what does not fit."""
+    try:
+        return _whole(0, most)(value)
+    except BadArgument as e:
+        raise BadArgument(f"{what}: {e}") from None
 
 
 def _fill_own(own: Any, operators: list[Operator], devices: list[str], minimum: Any, costs: Any) -> None:
@@ -59,9 +71,11 @@ def _fill_own(own: Any, operators: list[Operator], devices: list[str], minimum: 
         if name not in devices:
             raise BadArgument(f"min_operators names {name!r}; the devices are {', '.join(devices)}")
     if minimum:
-        own.min_operators = (ctypes.c_int32 * len(devices))(*(minimum.get(name, 1) for name in devices))
+        own.min_operators = (ctypes.c_int32 * len(devices))(
+            *(_count(minimum.get(name, 1), f"min_operators of {name}", MAX_OPERATORS) for name in devices)
+        )
     if costs is not None:
-        rows = [int(costs(op, device)) for op in operators for device in devices]
+        rows = [_count(costs(op, d), f"the cost of {op.name} on {d}", MAX_COST) for op in operators for d in devices]
         own.costs = (ctypes.c_int64 * len(rows))(*rows)
 
 
@@ -94,7 +108,8 @@ def partition(
         _fill_own(own, operators, devices, min_operators, costs)
         if crossing_cost == 0:
             raise BadArgument("crossing_cost is at least 1; larger costs of operators make it count less")
-        own.crossing_cost, own.part_cost = crossing_cost, part_cost
+        own.crossing_cost = _count(crossing_cost, "crossing_cost", MAX_COST)
+        own.part_cost = _count(part_cost, "part_cost", MAX_COST)
         own.max_steps, own.time_limit_s = filled.solve.max_steps, filled.solve.time_limit_s
         given = (ctypes.c_bool * len(can))(*can)
         found = make("situ_partition_find", graph, len(devices), given, ctypes.byref(own))

@@ -74,7 +74,26 @@ def test_what_cannot_be_is_said():
     assert none.outcome == "infeasible" and none.parts == [] and none.cost is None
     with pytest.raises(situ.BadArgument, match="names 'gpu'"):
         situ.partition(graph, {"npu": None}, min_operators={"gpu": 2})
-    with pytest.raises(situ.BadArgument, match="crossing_cost is -1"):
+    with pytest.raises(situ.BadArgument, match="crossing_cost: .* not -1"):
         situ.partition(graph, {"npu": None}, crossing_cost=-1)
     with pytest.raises(situ.BadArgument):
         situ.partition(graph, {})
+
+
+@pytest.mark.parametrize("asked, what", [({"costs": lambda op, device: 2**64 + 1}, "the cost of .* on npu: expected a whole"),
+                                         ({"costs": lambda op, device: 0.5}, "the cost of"), ({"part_cost": 2**64}, "part_cost"),
+                                         ({"crossing_cost": 2**64 + 1}, "crossing_cost"),
+                                         ({"min_operators": {"npu": 2**32 + 1}}, "min_operators of npu")])
+def test_numbers_that_do_not_fit_are_refused(asked, what):
+    """They were cut to 64 or 32 bits, and the answer called optimal."""
+    with pytest.raises(situ.BadArgument, match=what):
+        situ.partition(NETWORKS[0], {"npu": NPU, "cpu": None}, **asked)
+
+
+def test_a_text_is_one_kind_and_no_other_in_it():
+    """ "MatMul Add" would have every kind that is a piece of it."""
+    found = situ.partition(NETWORKS[0], {"npu": "MatMul", "cpu": None}, crossing_cost=1, costs=lambda op, d: 9 * (d == "cpu"))
+    graph = situ.Graph.read(NETWORKS[0])
+    assert {graph[name].kind for name, device in found.placement.items() if device == "npu"} == {"MatMul"}
+    with pytest.raises(situ.BadInput, match="no device supports"):
+        situ.partition(NETWORKS[0], {"npu": " ".join(graph[name].kind for name in graph.operators)})
