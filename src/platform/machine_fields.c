@@ -86,7 +86,7 @@ field field_of_line(field_reader *r, const char *line) {
   char key[FIELD_BYTES], value[FIELD_BYTES];
   if (!split(line, &f.index, key, value)) {
     if (*key) snprintf(r->heading, sizeof r->heading, "%s", key);
-    if (begins(key, "card") && text_scan_int(key + strlen("card"), 0, &r->card)) r->card++;
+    if (begins(key, "card") && text_scan_int(key + strlen("card"), 0, &r->card) && r->card < INT64_MAX) r->card++;
     return f;
   }
   if (f.index < 0) f.index = r->card - 1;

@@ -14,7 +14,7 @@
 enum { LINE_BYTES = 512, NAME_BYTES = 128, MAX_COLUMNS = 32, SOURCE_BYTES = 400 };
 /* Of a MiB that is free: as in the catalogue, sizes in units of 2^30 count as units of 10^9, and the difference
  * accounts for contexts and allocators. */
-static const int64_t MIB = 976562;
+static const int64_t MIB = 976562, MAX_NUMBER = INT64_C(1) << 40; /* of MiB, kB, lanes: no machine has more */
 /* The lists that tools print. */
 static const char NVIDIA_SMI[] = "nvidia-smi", NVIDIA_SMI_L[] = "nvidia-smi -L",
                   NVIDIA_SMI_CSV[] = "nvidia-smi --query-gpu", LLAMA[] = "llama-server --list-devices",
@@ -35,6 +35,8 @@ typedef struct machine {
   field_reader fields;
   int64_t total_mib[MACHINE_GPUS],
       used_mib[MACHINE_GPUS];          /* of lists that number GPUs, before or after they name them */
+  int named[MACHINE_GPUS];             /* [number] of such a list: 1 + the GPU that has it; 0: none that counts */
+  bool names_numbers;                  /* else they are in the order of all */
   int columns[MAX_COLUMNS], n_columns; /* of a CSV: the kind of each */
   situ_error *error;
 } machine;
@@ -52,7 +54,7 @@ static int64_t number_before(const char *line, const char *word) {
   const char *end = strstr(line, word), *begin = end;
   while (begin && begin > line && ascii_is_blank(begin[-1])) begin--;
   while (begin && begin > line && ascii_is_digit(begin[-1])) begin--;
-  return begin && begin < end && text_scan_int(begin, 0, &number) ? number : -1;
+  return begin && begin < end && text_scan_int(begin, 0, &number) && number <= MAX_NUMBER ? number : -1;
 }
 
 static void copy(char into[NAME_BYTES], const char *from, size_t n) {
@@ -247,6 +249,9 @@ static situ_status take_lspci(machine *m, const char *line) {
   return SITU_STATUS_OK;
 }
 
+/* A number of lanes, or of a generation. */
+static int lanes_of(int64_t number) { return number < 0 || number > 64 ? 0 : (int)number; }
+
 /* "LnkSta: Speed 16GT/s, Width x8", of the device above it. */
 static void take_lanes(machine *m, const char *line) {
   static const double rates[] = {2.5, 5, 8, 16, 32, 64};
@@ -258,7 +263,7 @@ static void take_lanes(machine *m, const char *line) {
   machine_gpu *gpu = &m->gpus->gpu[m->listed - 1];
   for (int g = 0; g < 6; g++)
     if (rates[g] == rate) gpu->generation = g + 1;
-  gpu->lanes = (int)lanes;
+  gpu->lanes = lanes_of(lanes);
   gpu->lanes_by = LSPCI;
 }
 
@@ -300,7 +305,7 @@ static situ_status take_row(machine *m, const char *line) {
     at = skip_blanks(at);
     size_t n = strcspn(at, ",");
     if (m->columns[k] == COLUMN_NAME) copy(name, at, n);
-    if (text_scan_int(at, 0, &number)) value[m->columns[k]] = number;
+    if (text_scan_int(at, 0, &number) && llabs(number) <= MAX_NUMBER) value[m->columns[k]] = number;
     at = at[n] ? at + n + 1 : NULL;
   }
   if (!*name) return SITU_STATUS_OK;
@@ -309,8 +314,8 @@ static situ_status take_row(machine *m, const char *line) {
   int64_t free_mib = value[COLUMN_FREE] > 0 ? value[COLUMN_FREE] : value[COLUMN_TOTAL] - value[COLUMN_USED];
   take_free_bytes(gpu, free_mib * MIB, NVIDIA_SMI_CSV);
   if (value[COLUMN_WIDTH] <= 0) return SITU_STATUS_OK;
-  gpu->generation = (int)value[COLUMN_GENERATION];
-  gpu->lanes = (int)value[COLUMN_WIDTH];
+  gpu->generation = lanes_of(value[COLUMN_GENERATION]);
+  gpu->lanes = lanes_of(value[COLUMN_WIDTH]);
   gpu->lanes_by = NVIDIA_SMI_CSV;
   return SITU_STATUS_OK;
 }
@@ -392,9 +397,13 @@ static situ_status take_named(machine *m, const field *f) {
   static const char *const ends[] = {" (", NULL};
   char name[NAME_BYTES];
   machine_gpu *gpu;
+  bool numbered = f->index >= 0 && f->index < MACHINE_GPUS;
   copy_until(name, f->text, ends);
+  m->names_numbers |= numbered;
   if (!catalogue_match(name) && strstr(name, "Graphics")) return SITU_STATUS_OK; /* integrated */
-  return next_gpu(m, &gpu, f->tool, name);
+  TRY(next_gpu(m, &gpu, f->tool, name));
+  if (numbered) m->named[f->index] = m->listed;
+  return SITU_STATUS_OK;
 }
 
 /* A line "key: value" of a tool. */
@@ -414,7 +423,7 @@ static situ_status take_field(machine *m, const field *f) {
   } else if (gpu && f->kind == FIELD_FREE) {
     take_free_bytes(gpu, f->number * MIB, f->tool);
   } else if (gpu && (f->kind == FIELD_GENERATION || f->kind == FIELD_LANES)) {
-    *(f->kind == FIELD_LANES ? &gpu->lanes : &gpu->generation) = (int)f->number;
+    *(f->kind == FIELD_LANES ? &gpu->lanes : &gpu->generation) = lanes_of(f->number);
     gpu->lanes_by = f->tool;
   }
   return SITU_STATUS_OK;
@@ -422,10 +431,11 @@ static situ_status take_field(machine *m, const field *f) {
 
 /* Memory of GPUs by their numbers. */
 static void take_numbered(machine *m) {
-  for (int g = 0; g < m->gpus->n; g++) {
-    if (m->total_mib[g] <= m->used_mib[g]) continue;
-    fit_size(&m->gpus->gpu[g], m->total_mib[g]);
-    if (m->used_mib[g] > 0) take_free_bytes(&m->gpus->gpu[g], (m->total_mib[g] - m->used_mib[g]) * MIB, "rocm-smi");
+  for (int k = 0; k < MACHINE_GPUS; k++) {
+    int g = m->names_numbers ? m->named[k] - 1 : k;
+    if (g < 0 || g >= m->gpus->n || m->total_mib[k] <= m->used_mib[k]) continue;
+    fit_size(&m->gpus->gpu[g], m->total_mib[k]);
+    if (m->used_mib[k] > 0) take_free_bytes(&m->gpus->gpu[g], (m->total_mib[k] - m->used_mib[k]) * MIB, "rocm-smi");
   }
 }
 

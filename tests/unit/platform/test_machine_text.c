@@ -123,6 +123,21 @@ static const expected machines[] = {
      "desktop mi50-32g rx6800xt-16g",
      {(34342961152 - 1048576000) / 1048576 * 0.976562, 16000},
      {25.2, 25.2}},
+    {"GPU[0]\t\t: Card Series: \t\tAMD Radeon Graphics\n" /* in the CPU */
+     "GPU[1]\t\t: Card Series: \t\tAMD Radeon RX 7900 XTX\n"
+     "GPU[0]\t\t: VRAM Total Memory (B): 536870912\nGPU[0]\t\t: VRAM Total Used Memory (B): 100000000\n"
+     "GPU[1]\t\t: VRAM Total Memory (B): 25753026560\nGPU[1]\t\t: VRAM Total Used Memory (B): 1073741824\n",
+     "desktop rx7900xtx-24g",
+     {(24560 - 1024) * 0.976562},
+     {25.2}},
+    {"GPU[0]\t\t: Card Series: \t\tAMD Radeon RX 7900 XTX\n" /* numbers that no machine has */
+     "GPU[0]\t\t: VRAM Total Memory (B): 9223372036854775807\n"
+     "GPU[0]\t\t: VRAM Total Used Memory (B): 9223372036854775806\n"
+     "card9223372036854775807:\nname, memory.total [MiB], memory.used [MiB], pcie.link.gen.max, pcie.link.width.max\n"
+     "AMD Radeon RX 7900 XTX, 9223372036854775807 MiB, 99999999999999999 MiB, 2147483648, 4294967295\n",
+     "desktop rx7900xtx-24g",
+     {0},
+     {25.2}},
     {"{\"card0\": {\"Card Series\": \"AMD Radeon PRO W7900\", \"Card Model\": \"0x7448\", \"Card Vendor\": "
      "\"Advanced Micro Devices, Inc. [AMD/ATI]\", \"VRAM Total Memory (B)\": \"48301604864\", \"VRAM Total Used "
      "Memory (B)\": \"301989888\"}, \"card1\": {\"VRAM Total Memory (B)\": \"48301604864\", \"VRAM Total Used Memory "
