@@ -78,7 +78,7 @@ static void fill(field *f, const field_reader *r, const field_row *row, const ch
   if (row->kind == FIELD_GPU) f->kind = kind_of_name(r, value, row->tool);
   if (row->kind <= FIELD_CHIP) return;
   if (!text_scan_int(value, 0, &f->number) || f->number <= 0 || f->number > INT64_MAX / MIB) f->kind = FIELD_NONE;
-  if (row->unit) f->number = f->number * row->unit / MIB;
+  if (row->unit && f->kind != FIELD_NONE) f->number = f->number * row->unit / MIB;
 }
 
 field field_of_line(field_reader *r, const char *line) {
