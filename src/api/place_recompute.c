@@ -31,6 +31,7 @@ typedef struct recompute_search {
   recompute_plan best;
   char *choice;        /* its layers, as the option says them */
   bool serves, coarse; /* coarse: of whole blocks, which plans may cut: it proves nothing about these */
+  bool placed, broken; /* the choice is a row; the program knows too few rules: nothing is as good as it says */
 } recompute_search;
 
 bool place_recompute_is_open(const instance_options *o) {
@@ -140,6 +141,7 @@ static situ_status try_choice(recompute_search *s, situ_error *error) {
   situ_instance *instance = NULL;
   situ_plan *start = NULL;
   situ_status status = SITU_STATUS_OK;
+  int64_t wanted_ns = s->best.value_ns;
   for (int round = 0; round < 2 && status == SITU_STATUS_OK && !start; round++) {
     if (round == 1) status = run_program(s, true, error);
     bool longer = s->best.value_ns >= (s->coarse ? SITU_NEVER_NS : s->rows[0].value_ns);
@@ -149,7 +151,9 @@ static situ_status try_choice(recompute_search *s, situ_error *error) {
     status = open_choice(&instance, s, s->choice, error);
     if (status == SITU_STATUS_OK) status = make_start(&start, s, instance, error);
   }
-  if (status == SITU_STATUS_OK && start)
+  s->broken = !start && wanted_ns < s->rows[0].value_ns;
+  s->placed = status == SITU_STATUS_OK && start;
+  if (s->placed)
     status = place_row(s, instance, start, SHARE_OF_CHOICE, error);
   else
     situ_instance_free(instance);
@@ -223,7 +227,7 @@ static void add_program(text_buffer *note, const recompute_search *s) {
     text_add(note, "; no choice of layers has a plan");
   else if (s->best.lower_ns > 0)
     text_add(note, "; no plan with any choice of layers takes less than %s", text_time(a, s->best.lower_ns));
-  if (s->n > 1 && s->choice) text_add(note, " (%d: layers %s)", (int)s->rows[s->n - 1].number, s->choice);
+  if (s->placed) text_add(note, " (%d: layers %s)", (int)s->rows[s->n - 1].number, s->choice);
 }
 
 static situ_status note_variants(recompute_search *s, situ_error *error) {
@@ -248,7 +252,7 @@ situ_status place_best_recompute(situ_plan **out, situ_instance **instance, cons
     s.limit_s = solve->time_limit_s > 0 ? solve->time_limit_s : PLACE_USUAL_S;
   situ_status status = try_layers(&s, NULL, SHARE_OF_END, error);
   if (status == SITU_STATUS_OK && !s.stopped) status = try_program(&s, error);
-  bool open = status == SITU_STATUS_OK && !s.stopped && !s.serves;
+  bool open = status == SITU_STATUS_OK && !s.stopped && (!s.serves || s.broken);
   if (open) status = try_layers(&s, "all", SHARE_OF_END, error);
   if (open && status == SITU_STATUS_OK && s.n == 2 && is_better(&s.rows[1], &s.rows[0])) status = bisect(&s, error);
   if (status == SITU_STATUS_OK && (s.n > 1 || s.serves)) status = note_variants(&s, error);

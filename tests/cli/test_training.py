@@ -97,6 +97,15 @@ def test_layers_are_recomputed_one_by_one():
     # stopped before it has a plan, the program leaves the choice to the rounds that recompute all layers, or half
     step[step.index("cpu+8*a100-40g@nvlink")] = "cpu+4*a100-40g@nvlink"
     assert json.loads(situ("place", *step[:-1], 20, "--recompute", "auto", "--json"))["value_ns"] > 0
+    # the program does not know that two memories share a capacity: where its plan does not fit, rounds choose
+    gpus = [{"name": "gpu0", "base": "a100-80g", "memory_bytes": 42 * 10**9},
+            {"name": "gpu1", "base": "a100-80g", "shares_capacity_with": "gpu0"}]
+    links = [{"from": a, "to": b, "kind": "pcie4"} for a, b in (("cpu", "gpu0"), ("cpu", "gpu1"), ("gpu0", "gpu1"))]
+    pathlib.Path("pool.json").write_text(json.dumps(
+        {"situ_platform": 1, "name": "pool", "devices": [{"name": "cpu", "base": "cpu"}, *gpus], "links": links}))
+    pooled = ["builtin:llama?tokens=2048&layers=8", "--platform", "pool.json", *step[3:], "--json"]
+    found = {n: json.loads(situ("place", *pooled, "--recompute", n))["value_ns"] for n in ("all", "auto")}
+    assert found["auto"] <= found["all"]
     for wrong in ("2-1", "0-3", "3,", "-", "1-5000", "2,x"):
         situ("place", *step, "--recompute", wrong, code=2, err="a list of layers")
 
