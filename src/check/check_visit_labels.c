@@ -9,7 +9,8 @@
 #include "check/check_certificate.h"
 
 enum { MAX_KINDS = 8, FEW_POINTS = 1 << 8, MAX_POINTS = 1 << 20, NUMBERS = 8 };
-enum { SORTING = 4 }; /* steps, for each point and each doubling of their number */
+/* Steps that sorting counts for each point and each doubling of their number. */
+enum { SORTING = 4 };
 enum { AT_HOME, AT_GOAL, ELSEWHERE }; /* places beside open bypasses; ELSEWHERE + kind: in another memory */
 static const int64_t MAX_STEPS = 4000000000;
 static const double MAX_CELLS = 3e7;
