@@ -160,13 +160,14 @@ def _time_ns(time: Any, operator: str, device: Any) -> int | None:
 
 def _values_of(costs: Any) -> list[list[float]] | None:
     """A two-dimensional array as lists: of NumPy, of PyTorch, any buffer, or lists; None if it is none."""
-    if isinstance(costs, Mapping) or hasattr(costs, "columns"):
+    if hasattr(costs, "items") or hasattr(costs, "columns"):
         return None
     if isinstance(costs, (list, tuple)):
         values, n_dimensions = list(costs), 1 if any(isinstance(row, str) or not hasattr(row, "__len__") for row in costs) else 2
     else:
         try:
-            view = costs if hasattr(costs, "tolist") and hasattr(costs, "ndim") else memoryview(costs)
+            listed = hasattr(costs, "tolist") and hasattr(costs, "ndim")
+            view = costs if listed else costs.__array__() if hasattr(costs, "__array__") else memoryview(costs)
             values, n_dimensions = view.tolist(), view.ndim
         except (TypeError, ValueError, RuntimeError) as e:
             expected = "a table, a function of operator and device, or an array of two dimensions"
