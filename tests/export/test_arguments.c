@@ -371,7 +371,7 @@ static void a_partition_needs_a_graph_and_what_is_supported(void **state) {
     if (k != 2) REFUSED_OUT(partition, situ_partition_find(&partition, graph, 1, all, &options, error));
     *amounts[k] = 0;
   }
-  options.time_limit_s = NAN;
+  options.time_limit_s = (double)NAN;
   REFUSED_OUT(partition, situ_partition_find(&partition, graph, 1, all, &options, error));
   options.time_limit_s = 0;
   options.min_operators = &min;
