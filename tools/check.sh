@@ -27,7 +27,8 @@ run_tests build-clang --setup fast --timeout-multiplier 4 --suite house --suite 
 
 say "gcc with AddressSanitizer and UBSan, each object allocated apart"
 build_with build-asan gcc -Db_sanitize=address,undefined -Db_lundef=false -Darena_debug=true
-run_tests build-asan --setup fast --timeout-multiplier 8
+# LeakSanitizer stumbles, one time in three, over what plugins of hwloc leave behind when they are unloaded.
+HWLOC_PLUGINS_PATH=/nonexistent run_tests build-asan --setup fast --timeout-multiplier 8
 
 say "without policies that learn"
 build_with build-small gcc -Dlearn=disabled
