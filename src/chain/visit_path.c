@@ -192,7 +192,7 @@ static bool carry(recursion *w, arena *a) {
   return true;
 }
 
-/* Adds v to what a memory of that kind keeps. False where it has no room for it. */
+/* Adds v to what a memory of that kind keeps. False where that does not fit. */
 static bool take(const recursion *w, int64_t *units, int32_t v, int32_t kind) {
   if (time_on(w, v, kind) == SITU_NEVER_NS) return false;
   if (!is_limited(w, kind)) return true;

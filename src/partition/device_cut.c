@@ -13,7 +13,7 @@ situ_status device_cut_new(device_cut *x, const part_request *q, arena *a, situ_
   if (nodes > INT32_MAX / 4 || arcs > INT32_MAX / 4)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, g->model, "the graph has too many edges to be partitioned");
   if (!max_flow_new(&x->flow, (int32_t)nodes, (int32_t)arcs, a) ||
-      !ARENA_ARRAYS(a, ARRAY(x->other, q->n_units), ARRAY(x->least, q->n_units), ARRAY(x->received, q->n_devices)))
+      !ARENA_ARRAYS(a, ARRAY(x->other, q->n_units), ARRAY(x->cheapest, q->n_units), ARRAY(x->received, q->n_devices)))
     return fail_no_memory(error);
   for (int32_t d = 0; d < q->n_devices; d++) x->received[d] = -1;
   return SITU_STATUS_OK;
@@ -153,10 +153,10 @@ static int64_t simple_bound(const part_request *q) {
   const situ_graph *g = q->graph;
   int64_t sum = 0;
   for (int32_t u = 0; u < q->n_units; u++) {
-    int64_t least = INT64_MAX;
+    int64_t cheapest = INT64_MAX;
     for (int32_t d = 0; d < q->n_devices; d++)
-      if (part_allows(q, u, d)) least = min64(least, part_unit_cost(q, u, d));
-    sum = sat_add(sum, least);
+      if (part_allows(q, u, d)) cheapest = min64(cheapest, part_unit_cost(q, u, d));
+    sum = sat_add(sum, cheapest);
   }
   for (int32_t t = 0; t < g->n_tensors; t++) {
     bool crosses = false;
@@ -177,7 +177,7 @@ int64_t device_cut_bound(device_cut *x, budget *b) {
     n_used += any;
   }
   if (n_used > 2) return simple_bound(q);
-  for (int32_t u = 0; u < q->n_units; u++) x->least[u] = part_allows(q, u, used[0]) ? used[0] : used[1];
-  if (n_used == 2) device_cut_expand(x, x->least, used[1], b);
-  return budget_over(b) ? simple_bound(q) : device_cut_cost(x, x->least, NULL);
+  for (int32_t u = 0; u < q->n_units; u++) x->cheapest[u] = part_allows(q, u, used[0]) ? used[0] : used[1];
+  if (n_used == 2) device_cut_expand(x, x->cheapest, used[1], b);
+  return budget_over(b) ? simple_bound(q) : device_cut_cost(x, x->cheapest, NULL);
 }

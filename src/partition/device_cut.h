@@ -1,6 +1,6 @@
 /* partition/device_cut.h - devices of units by minimum cuts, crossings and costs counted, parts not.
  *
- * An expansion lets every unit move to one device or stay, all at once and at the least cost (Boykov, Veksler, Zabih,
+ * An expansion lets every unit move to one device or stay, all at once and at the minimum cost (Boykov, Veksler, Zabih,
  * "Fast approximate energy minimization via graph cuts", IEEE PAMI 23, 2001). A tensor is one net for each device that
  * receives it: an auxiliary node is cut once, however many of its readers are there. With two devices one expansion
  * from "everything on the other" is the optimum. */
@@ -14,7 +14,7 @@ typedef struct device_cut {
   const part_request *request;
   max_flow flow;
   int32_t *other;    /* [unit] scratch */
-  int32_t *least;    /* [unit] devices at the least cost, where the bound is exact */
+  int32_t *cheapest; /* [unit] devices at the minimum cost, where the bound is exact */
   int32_t *received; /* [device] scratch */
 } device_cut;
 

@@ -29,7 +29,7 @@ typedef struct part_search {
   int32_t firsts[MAX_FIRST], n_firsts; /* devices that the first part may be on */
   int32_t *device_of;                  /* [operator] scratch */
   int32_t *current, *trial, *best;     /* [unit] */
-  int32_t *wanted;                     /* [unit] at the least cost so far, parts of any size */
+  int32_t *wanted;                     /* [unit] at the minimum cost so far, parts of any size */
   part_value current_value, best_value, wanted_value;
   bool *banned; /* [unit * n_devices] by repairs; scratch */
   int64_t lower_bound;
@@ -64,12 +64,12 @@ static bool close_devices(part_request *q) {
 static int32_t bound_parts(const part_request *q, arena *a) {
   const situ_graph *g = q->graph;
   arena_mark mark = arena_get_mark(a);
-  int32_t k = q->n_devices, needed = 1, *least = ARENA_ZERO(a, int32_t, (int64_t)g->n_operators * k);
-  for (int32_t v = 0; v < g->n_operators && least; v++) {
-    int32_t min = INT32_MAX, *mine = &least[(int64_t)v * k];
+  int32_t k = q->n_devices, needed = 1, *cheapest = ARENA_ZERO(a, int32_t, (int64_t)g->n_operators * k);
+  for (int32_t v = 0; v < g->n_operators && cheapest; v++) {
+    int32_t min = INT32_MAX, *mine = &cheapest[(int64_t)v * k];
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
       int32_t p = g->producer[g->in[i]], any = INT32_MAX;
-      const int32_t *theirs = &least[(int64_t)p * k];
+      const int32_t *theirs = &cheapest[(int64_t)p * k];
       for (int32_t d = 0; d < k; d++)
         if (part_allows(q, q->unit[p], d) && theirs[d] < any) any = theirs[d];
       for (int32_t d = 0; d < k; d++) {
@@ -82,7 +82,7 @@ static int32_t bound_parts(const part_request *q, arena *a) {
     if (min + 1 > needed) needed = min + 1;
   }
   arena_release(a, mark);
-  return least ? needed : 0;
+  return cheapest ? needed : 0;
 }
 
 /* ---- values ---- */
