@@ -1,11 +1,13 @@
 #!/bin/sh
-# A quarter of an hour on a machine with a GPU, without network: what situ predicts of plans for its CPU and GPU, and what runs.
+# A quarter of an hour on a machine with a GPU, without network: what situ predicts of its CPU and GPU, and what runs.
 #
 #   bench/gpu_day.sh pack FOLDER [BUILD] [LLAMACPP]   here: the library, what it links, the Python package, these scripts and, where
-#                                                     LLAMACPP names it, the source of llama.cpp
-#   sh FOLDER/gpu_day.sh run OUT [SECONDS] [--small]  there: needs python3 with PyTorch; for llama.cpp nvcc, cmake and ninja too
+#                                                     LLAMACPP names it, a build of llama.cpp with CUDA (its bin) or its source
+#   sh FOLDER/gpu_day.sh run OUT [SECONDS] [--small]  there: needs python3 with PyTorch, transformers and accelerate; for the source
+#                                                     of llama.cpp nvcc, cmake and ninja too
 #
-# OUT gets gpu_day.md, whose tables belong in docs/results/measured.md, and the logs. Without a GPU the CPU stands for both.
+# OUT gets one file for each part (bench/gpu_day), and the logs. Without a GPU the CPU stands for it. PARTS="whole maps" runs those
+# alone.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -22,58 +24,59 @@ pack() {
   done
   cp -r "$here/../python/situ" "$folder/python/"
   rm -rf "$folder/python/situ/__pycache__"
-  cp "$here/gpu_day.sh" "$here/gpu_day.py" "$here/llm_files.py" "$here/../tests/cli/gguf_models.py" "$folder/"
-  cp "$build/situ" "$folder/"
-  if [ -n "$llamacpp" ]; then
+  cp "$here/gpu_day.sh" "$here"/gpu_day/*.py "$here/llm_files.py" "$here/../tests/cli/gguf_models.py" \
+    "$here/../tests/python/test_torch_memory.py" "$build/situ" "$folder/"
+  strip "$folder/situ" "$folder"/lib/* 2>/dev/null || true
+  if [ -x "$llamacpp/llama-bench" ]; then
+    mkdir -p "$folder/llamacpp"
+    cp -L "$llamacpp"/llama-bench "$llamacpp"/llama-fit-params "$llamacpp"/*.so.0 "$llamacpp"/*-impl.so "$folder/llamacpp/"
+  elif [ -n "$llamacpp" ]; then
     tar -C "$llamacpp" --exclude=.git --exclude=models --exclude=docs --exclude=media --exclude='*.gguf' -czf "$folder/llamacpp.tar.gz" .
   fi
   du -sh "$folder" >&2
 }
 
-# Where there is a GPU and time: llama.cpp for its architecture; a 7B-shaped model and a mixture, on both devices.
-llama() {
-  out=$1 until=$2
+# llama.cpp for the card of this machine, from its source.
+compiled() {
   [ -f "$here/llamacpp.tar.gz" ] && command -v nvcc >/dev/null && command -v cmake >/dev/null || return 0
-  work=$(mktemp -d)
-  tar -C "$work" -xzf "$here/llamacpp.tar.gz"
-  cmake -S "$work" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=native -DGGML_CUDA_FA=OFF \
-    -DLLAMA_CURL=OFF -DLLAMA_OPENSSL=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF >"$out/cmake.log" 2>&1 || return 0
-  timeout $((until - $(date +%s))) cmake --build "$work/build" --target llama-bench >"$out/build.log" 2>&1 || return 0
-  python3 - "$here" "$work" <<'PY'
-import sys
-sys.path.insert(0, sys.argv[1])
-import gguf_models, llm_files
-gguf_models.write(sys.argv[2] + "/dense.gguf", *gguf_models.llama(16, 4096, 32, 8, 11008, 4096, kind="Q4_0", head=128))
-keys, tensors = llm_files.moe("qwen3moe", 16, 2048, 16, 4, 128, 4096, 64, 8, 768, kind="Q4_0", out_kind="Q4_0")
-keys.update({"qwen3moe.expert_feed_forward_length": 768, "qwen3moe.feed_forward_length": 2048})
-gguf_models.write(sys.argv[2] + "/experts.gguf", keys, gguf_models.with_norms(16, 128, tensors))
-PY
-  platform=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
-  for call in "dense -ngl 99" "dense -ngl 8" "experts -ngl 99" "experts -ngl 99 -ncmoe 8"; do
-    [ "$(date +%s)" -lt "$until" ] || return 0
-    options=${call#* }
-    model=$work/${call%% *}.gguf
-    # shellcheck disable=SC2086  # options are words
-    "$work/build/bin/llama-bench" -m "$model" $options -p 512 -n 64 -r 3 -o md >>"$out/llama-bench.md" 2>>"$out/llama-bench.log" || true
-    "$here/situ" judge "$model" --platform "cpu+$platform" --command "llama-bench -m m.gguf $options -p 512 -n 64" \
-      >>"$out/llama-judge.txt" 2>&1 || true
-  done
+  mkdir -p "$here/source"
+  tar -C "$here/source" -xzf "$here/llamacpp.tar.gz"
+  cmake -S "$here/source" -B "$here/source/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=native \
+    -DLLAMA_CURL=OFF -DLLAMA_OPENSSL=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF >"$1/cmake.log" 2>&1 || return 0
+  timeout "$2" cmake --build "$here/source/build" --target llama-bench llama-fit-params >"$1/build.log" 2>&1 || return 0
+  ln -sfn source/build/bin "$here/llamacpp"
+}
+
+# What a part takes of the time, in hundredths, and its arguments.
+part() {
+  case " ${PARTS:-engine placed whole training maps} " in *" $1 "*) ;; *) return 0 ;; esac
+  name=$1 limit=$((seconds * $2 / 100))
+  shift 2
+  # shellcheck disable=SC2086  # it may be no word
+  timeout $((limit + 30)) python3 "$here/$name.py" "$@" --seconds "$limit" $small >"$out/$name.log" 2>&1 || echo "$name: exit code $?"
+  echo "== $name, $(($(date +%s) - begun)) s"
+  tail -25 "$out/$name.log"
 }
 
 run() {
   out=$1 seconds=${2:-540} small=${3:-}
   mkdir -p "$out"
   begun=$(date +%s)
-  export LD_LIBRARY_PATH="$here/lib" PYTHONPATH="$here/python"
-  nvidia-smi >"$out/nvidia-smi.txt" 2>&1 || true
-  # shellcheck disable=SC2086  # it may be no word
-  python3 "$here/gpu_day.py" "$out/gpu_day.md" --seconds $((seconds * 4 / 9)) $small 2>&1 | tee "$out/gpu_day.log"
-  llama "$out" $((begun + seconds))
-  [ ! -f "$out/llama-bench.md" ] || cat "$out/llama-bench.md" "$out/llama-judge.txt" >>"$out/gpu_day.md"
-  cat "$out/gpu_day.md"
+  # Libraries that the machine has are its own.
+  for library in "$here"/lib/*; do
+    ! ldconfig -p | grep -q "^[[:space:]]*$(basename "$library") " || rm -f "$library"
+  done
+  export LD_LIBRARY_PATH="$here/lib:${LD_LIBRARY_PATH:-}" PYTHONPATH="$here/python" PYTHONUNBUFFERED=1
+  { nvidia-smi; nvidia-smi -q; lscpu; free -b; } >"$out/machine.txt" 2>&1 || true
+  [ -x "$here/llamacpp/llama-bench" ] || compiled "$out" $((seconds / 2))
+  [ ! -x "$here/llamacpp/llama-bench" ] || part engine 36 "$out" "$here" "$here/llamacpp"
+  part placed 20 "$out/placed.md"
+  part whole 14 "$out/whole.csv"
+  part training 14 "$out/training.csv"
+  part maps 12 "$out/maps.csv" "$here"
 }
 
 case "${1:-}" in
   pack | run) "$@" ;;
-  *) sed -n 's/^# \{0,1\}//p' "$0" | head -8 && exit 2 ;;
+  *) sed -n 's/^# \{0,1\}//p' "$0" | head -10 && exit 2 ;;
 esac

@@ -54,6 +54,20 @@ def cpu_types(text):
     return table + [[label, *(cells.get(name, "") for name in names)] for label, cells in found.items()]
 
 
+def gpu_day(text):
+    """Predictions as they were made on the day and as they are now, and the errors of both."""
+    names, *rows = csv.reader(io.StringIO(text))
+    before, now, measured = (next(i for i, n in enumerate(names) if n.startswith(words)) for words in (
+        ("predicted_before", "situ_before"), ("predicted_ms", "situ_mib", "predicted"), ("measured", "pytorch")))
+    now = max(now, before + 1)
+    shown = [i for i, n in enumerate(names) if n != "card"]
+    table = [[names[i].replace("_", " ") for i in shown] + ["error before", "error"]]
+    for r in rows:
+        errors = [f"{float(r[i]) / float(r[measured]) - 1:+.0%}" for i in (before, now)]
+        table.append([f"{float(r[i]):,.0f}" if i in (before, now, measured) and float(r[i]) >= 1000 else f"{float(r[i]):.4g}" if i in (before, now, measured) else r[i] for i in shown] + errors)
+    return table
+
+
 def throughput(text):
     contiguous = ["single", "pipedream", "scotch", "metis", "linear_dp (1 order)", "linear_dp", "ideal_dp"]
     free = ["scotch", "metis", "steepest_descent", "free_search", "expert"]
@@ -629,6 +643,11 @@ TABLES = {
     "helix": (helix, ["helix.csv"], "bench/helix.py HELIX > bench/helix.csv"),
     "parallel_pairs": (parallel_pairs, ["parallel.csv"], ""),
     "groups": (groups, ["groups.csv"], "bench/groups.py build/situ bench/groups.csv"),
+    "gpu_engine": (gpu_day, ["gpu_day/engine.csv"], ""),
+    "gpu_whole": (gpu_day, ["gpu_day/whole.csv"], ""),
+    "gpu_training": (gpu_day, ["gpu_day/training.csv"], ""),
+    "gpu_maps": (gpu_day, ["gpu_day/maps.csv"], ""),
+    "gpu_placed": (as_it_is, ["gpu_day/placed.csv"], ""),
     "measured": (as_it_is, ["measured.csv"], "chrt -r 1 bench/measured.py build/situ DATA --time-limit 120 > bench/measured.csv"),
     "picked": (picked, ["measured.csv"], ""),
     "roofline": (as_it_is, ["roofline.csv"], "bench/roofline.py build/situ DATA --under 'chrt -r 1' > bench/roofline.csv"),

@@ -91,7 +91,8 @@ situ_status instance_estimate(situ_costs **out, situ_costs **secondary, const si
   if (i->options.cost.time_of)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "times from memory (time_of) are for situ_costs_estimate: no plan file could name them");
-  const cost_step steps[] = {{i->model->graph, s->other ? s->repeats[0] : 1}, {s->other, s->repeats[1]}};
+  const cost_step steps[] = {{i->model->graph, s->other ? s->repeats[0] : 1, s->prefill_first},
+                             {s->other, s->repeats[1], !s->prefill_first}};
   TRY(costs_estimate(out, steps, s->other ? 2 : 1, platform, &i->options.cost, i->rules, &i->scene, error));
   return instance_estimate_secondary(secondary, i, platform, error);
 }

@@ -16,20 +16,21 @@ static int limited_kind(const situ_instance *i) {
   return i->options.call.max_ttft_ns > 0 ? prefill : i->options.call.min_speed > 0 ? 1 - prefill : -1;
 }
 
-/* Hand-overs that were measured are those of both kinds of steps, times of operators those of one. */
+/* Hand-overs that were measured are those of both kinds of steps, times of operators those of one unless both are
+ * named. */
 static situ_status refuse_times(const char *path, const char *name, situ_error *error) {
   json_value *table;
   size_t n = strlen(path);
   bool is_csv = !cost_tables_are_several(path) && n > 4 && strcmp(path + n - 4, ".csv") == 0;
   if (!is_csv)
     TRY(cost_tables_are_several(path) ? cost_tables_join(&table, path, error) : json_read(&table, path, error));
-  bool times = is_csv || json_size(json_get(table, "operators")) > 0 || json_size(json_get(table, "groups")) > 0;
+  bool times = is_csv || !cost_table_is_by_step(table);
   if (!is_csv) json_free(table);
   if (!times) return SITU_STATUS_OK;
   return fail_with(
       error, SITU_STATUS_BAD_ARGUMENT, path,
       "%s needs the times of both decoding and the prompt, but operator times in a cost table apply to "
-      "one of them; give a JSON table whose \"operators\" is {} and which has only \"links\" and \"parts\"",
+      "one of them; give a JSON table with times of both (situ profile of a GGUF file), or whose \"operators\" is {}",
       name);
 }
 
@@ -63,7 +64,8 @@ situ_status instance_estimate_secondary(situ_costs **out, const situ_instance *i
   *out = NULL;
   if (limited < 0) return SITU_STATUS_OK;
   int64_t repeats = i->options.call.max_ttft_ns > 0 ? s->whole[limited] : 1;
-  const cost_step steps[] = {{i->model->graph, limited == 0 ? repeats : 0}, {s->other, limited == 1 ? repeats : 0}};
+  const cost_step steps[] = {{i->model->graph, limited == 0 ? repeats : 0, s->prefill_first},
+                             {s->other, limited == 1 ? repeats : 0, !s->prefill_first}};
   return costs_estimate(out, steps, 2, platform, &i->options.cost, i->rules, &i->scene, error);
 }
 

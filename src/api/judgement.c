@@ -82,7 +82,8 @@ static situ_status take_request(judge_call *q) {
   return q->searches.instance.tensor_parallel ? SITU_STATUS_OK : fail_no_memory(q->error);
 }
 
-/* An engine that computes on hosts only where nothing is on an accelerator: then none may be used. */
+/* An engine that computes on hosts only where nothing is on an accelerator, or a command without accelerators, whose
+ * hosts compute all that they have: then none may be used. */
 static situ_status leave_unused(judge_call *q, situ_instance_options *own, const situ_instance *i,
                                 const int32_t *device) {
   const situ_platform *m = i->platform;
@@ -110,7 +111,8 @@ static situ_status judge_given(judge_call *q) {
   int32_t *device = ARENA_NEW(j->arena, int32_t, i->problem->n_operators);
   situ_status status =
       device ? q->format->reading->devices(device, i->problem, q->command, q->error) : fail_no_memory(q->error);
-  if (status == SITU_STATUS_OK && q->format->engine) status = leave_unused(q, &own, i, device);
+  if (status == SITU_STATUS_OK && (q->format->engine || q->asked.hosts_alone))
+    status = leave_unused(q, &own, i, device);
   situ_instance_free(i);
   if (status != SITU_STATUS_OK) return status;
   pinned.pins = device;

@@ -34,9 +34,19 @@ static situ_status bad(const joining *j, const char *name, const char *what) {
   return fail_with(j->error, SITU_STATUS_BAD_INPUT, j->path, "%.100s: %s", name, what);
 }
 
-/* A time in whole nanoseconds; what is no number stays, for the reader of the whole to refuse. */
+/* A time in whole nanoseconds, or those of the kinds of step; what is no number stays, for the reader of the whole to
+ * refuse. */
 static json_value *in_ns(const joining *j, const json_value *time) {
   json_kind kind = json_kind_of(time);
+  if (kind == JSON_OBJECT_KIND) {
+    json_value *steps = json_new_object();
+    bool ok = steps;
+    for (json_member m = {0}; ok && json_next(time, &m);)
+      ok = json_set(steps, m.key, json_kind_of(m.value) == JSON_OBJECT_KIND ? json_new_text("") : in_ns(j, m.value));
+    if (ok) return steps;
+    json_free(steps);
+    return NULL;
+  }
   if (kind == JSON_INT && j->unit_ns == 1) return json_new_int(json_int(time, 0));
   bool number = kind == JSON_INT || kind == JSON_NUMBER;
   double ns = json_number(time, 0) * j->unit_ns;

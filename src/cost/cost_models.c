@@ -78,8 +78,9 @@ static situ_status name_fusion(const estimation *e, situ_error *error) {
 }
 
 static situ_status estimate_step(situ_costs **out, const estimation *e, const situ_graph *graph,
-                                 const situ_platform *linked, const fusion *work, situ_error *error) {
+                                 const situ_platform *linked, const fusion *work, bool prefill, situ_error *error) {
   TRY(e->model->estimate(out, graph, linked, work, e->options, error));
+  if (e->table) cost_table_apply_step(*out, graph, e->platform, work->group, e->table, prefill);
   offloaded_apply(*out, graph, e->platform, work, e->engine, e->scene.unused);
   bool done = streamed_apply(*out, graph, linked, work->group, e->engine, e->scene.unused) &&
               (!e->scene.ends || ends_add(*out, graph, linked, work->group, e->engine));
@@ -119,7 +120,7 @@ static situ_status add_step(estimation *e, const situ_platform *linked, const fu
   if (!fusion_find(&work, e->steps[1].graph, e->profile->rules, first->group, e->rules ? e->rules->apart : NULL,
                    scratch))
     return fail_no_memory(error);
-  TRY(estimate_step(&sum->step[1], e, e->steps[1].graph, linked, &work, error));
+  TRY(estimate_step(&sum->step[1], e, e->steps[1].graph, linked, &work, e->steps[1].prefill, error));
   held = arena_hold(sum->arena, sum->step[1]->arena);
   situ_costs_free(sum->step[1]);
   if (!held) return fail_no_memory(error);
@@ -168,7 +169,7 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   if (e->options->time_of) TRY(costs_ask(&times, given, g, e->platform, e->options, scratch, error));
   if (!fusion_find(&work, g, e->profile->rules, given, e->rules ? e->rules->apart : NULL, scratch))
     return fail_no_memory(error);
-  TRY(estimate_step(&e->costs, e, g, &linked, &work, error));
+  TRY(estimate_step(&e->costs, e, g, &linked, &work, e->steps[0].prefill, error));
   TRY(add_step(e, &linked, &work, scratch, error));
   if (work.group) {
     e->costs->group = ARENA_COPY(e->costs->arena, work.group, int32_t, g->n_operators);
@@ -183,8 +184,8 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   e->costs->overlap = e->engine->overlap;
   TRY(name_fusion(e, error));
   TRY(add_copies(e, error));
-  if (e->rules) rules_scale(e->rules, e->costs, e->platform);
   if (path) TRY(cost_table_apply(e->costs, g, e->platform, path, e->table, error));
+  if (e->rules) rules_scale(e->rules, e->costs, e->platform);
   if (times) TRY(costs_take(e->costs, times, error));
   if (!e->rules) return SITU_STATUS_OK;
   char source[640];
@@ -198,7 +199,8 @@ situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const
                                 const situ_cost_options *given, situ_error *error) {
   if (out) *out = NULL;
   TRY(GIVEN(error, out, graph, platform));
-  return costs_estimate(out, &(cost_step){graph, 1}, 1, platform, given, NULL, &(cost_scene){.ends = true}, error);
+  return costs_estimate(out, &(cost_step){graph, 1, false}, 1, platform, given, NULL, &(cost_scene){.ends = true},
+                        error);
 }
 
 situ_status costs_estimate(situ_costs **out, const cost_step *steps, int32_t n_steps, const situ_platform *platform,

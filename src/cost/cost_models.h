@@ -19,6 +19,7 @@ extern const cost_model cost_roofline;
 typedef struct cost_step {
   const situ_graph *graph;
   int64_t repeats;
+  bool prefill; /* of a language model: it processes a prompt */
 } cost_step;
 
 /* Rate of a device for an element type. A rate that is not stated is taken from a neighbour: F16 and BF16 from each
@@ -81,7 +82,14 @@ situ_status cost_table_links(situ_link *links, part_cost *part, const situ_platf
 /* BAD_INPUT where a table says that it was measured on the CPU of another machine than this-host. */
 situ_status cost_table_check_machine(const situ_platform *platform, const char *path, const json_value *root,
                                      situ_error *error);
-/* Replaces times by those of the table, and says so in the source. */
+/* Whether all times of operators are those of the kinds of step of a language model, {"prefill": .., "decode": ..}. */
+bool cost_table_is_by_step(const json_value *root);
+/* Replaces times of one step by those that the table has for its kind; `group` is that of its fusion, or NULL. What is
+ * wrong with the table is for cost_table_apply to say. */
+void cost_table_apply_step(situ_costs *step, const situ_graph *graph, const situ_platform *platform,
+                           const int32_t *group, const json_value *root, bool prefill);
+/* Replaces times by those of the table, but for those by step, which are in the sum; and says so in the source. Where
+ * one is not by step, costs->step go: nobody knows them. */
 situ_status cost_table_apply(situ_costs *costs, const situ_graph *graph, const situ_platform *platform,
                              const char *path, const json_value *root, situ_error *error);
 

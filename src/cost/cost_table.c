@@ -55,6 +55,56 @@ static bool listed(const json_value *classes, const char *name) {
   return false;
 }
 
+static const char *const PHASES[] = {"decode", "prefill"};
+
+/* The time in a table's units, to *time_ns. False: it is none. */
+static bool read_time(int64_t *time_ns, const json_value *value, double unit_ns) {
+  if (json_kind_of(value) == JSON_NULL_KIND) return *time_ns = SITU_NEVER_NS, true;
+  double time = json_number(value, -1.0) * unit_ns;
+  bool whole = unit_ns == 1.0 && json_kind_of(value) == JSON_INT;
+  if (!(time >= 0.0 && time <= MAX_NS)) return false;
+  *time_ns = whole ? json_int(value, 0) : sat_round(time);
+  return true;
+}
+
+/* Times of both kinds of step, or of one. */
+static situ_status check_steps(const table *t, const char *op, const char *class_name, const json_value *times,
+                               double unit_ns, situ_error *error) {
+  int64_t time_ns;
+  if (t->graph->step_tokens == 0)
+    return bad(t, error, op, class_name, "has times of prefill and decode, but the model takes no such steps");
+  for (json_member m = {0}; json_next(times, &m);)
+    if ((strcmp(m.key, PHASES[0]) != 0 && strcmp(m.key, PHASES[1]) != 0) || !read_time(&time_ns, m.value, unit_ns))
+      return bad(t, error, op, class_name,
+                 "must have \"prefill\" and \"decode\" with a time from 0 to 2^54 ns, or null");
+  return SITU_STATUS_OK;
+}
+
+bool cost_table_is_by_step(const json_value *root) {
+  json_member op = {0}, time = {0};
+  if (json_size(json_get(root, "groups")) > 0) return false;
+  while (json_next(json_get(root, "operators"), &op))
+    for (time = (json_member){0}; json_next(op.value, &time);)
+      if (json_kind_of(time.value) != JSON_OBJECT_KIND) return false;
+  return true;
+}
+
+void cost_table_apply_step(situ_costs *step, const situ_graph *graph, const situ_platform *platform,
+                           const int32_t *group, const json_value *root, bool prefill) {
+  double unit_ns = cost_table_unit_ns(root);
+  for (json_member op = {0}; json_next(json_get(root, "operators"), &op);) {
+    int32_t v = situ_graph_find(graph, op.key);
+    for (json_member of = {0}; v >= 0 && json_next(op.value, &of);) {
+      const json_value *value = json_get(of.value, PHASES[prefill]);
+      int64_t time_ns;
+      if (!value || !read_time(&time_ns, value, unit_ns)) continue;
+      for (int32_t k = 0; k < platform->n_classes; k++)
+        if (is_of_class(platform, k, of.key))
+          step->time_ns[(int64_t)(group ? group[v] : v) * step->n_classes + k] = time_ns;
+    }
+  }
+}
+
 /* Applies times by class for operator or kernel `op`, whose time is stored with operator v. */
 static situ_status apply_times(const table *t, const char *op, int32_t v, const json_value *times, double unit_ns,
                                situ_error *error) {
@@ -65,15 +115,15 @@ static situ_status apply_times(const table *t, const char *op, int32_t v, const 
     for (int32_t k = 0; k < t->platform->n_classes && !known; k++) known = is_of_class(t->platform, k, member.key);
     if (!known && !listed(t->classes, member.key))
       return bad(t, error, op, member.key, "is not a class of the platform, and \"classes\" does not list it");
-    bool whole = unit_ns == 1.0 && json_kind_of(member.value) == JSON_INT;
-    double time = json_number(member.value, -1.0) * unit_ns;
-    bool never = json_kind_of(member.value) == JSON_NULL_KIND;
-    if (!never && !(time >= 0.0 && time <= MAX_NS))
+    bool by_step = json_kind_of(member.value) == JSON_OBJECT_KIND;
+    int64_t time_ns = 0;
+    if (by_step)
+      TRY(check_steps(t, op, member.key, member.value, unit_ns, error));
+    else if (!read_time(&time_ns, member.value, unit_ns))
       return bad(t, error, op, member.key, "must be a time from 0 to 2^54 ns, or null for \"cannot run\"");
-    int64_t time_ns = never ? SITU_NEVER_NS : whole ? json_int(member.value, 0) : sat_round(time);
     for (int32_t k = 0; k < t->platform->n_classes; k++) {
       if (!is_of_class(t->platform, k, member.key)) continue;
-      t->costs->time_ns[(int64_t)v * t->costs->n_classes + k] = time_ns;
+      if (!by_step) t->costs->time_ns[(int64_t)v * t->costs->n_classes + k] = time_ns;
       t->costs->measured[(int64_t)v * t->costs->n_classes + k] = true;
       t->timed[k] = true;
     }
@@ -306,6 +356,7 @@ situ_status cost_table_apply(situ_costs *costs, const situ_graph *graph, const s
     n += json_size(names);
     TRY(apply_times(&t, first, costs->group[situ_graph_find(graph, first)], json_get(group, "times"), ns, error));
   }
+  if (!cost_table_is_by_step(root)) costs->step[0] = costs->step[1] = NULL;
   TRY(check_timed(&t, root, error));
   TRY(cost_table_check_machine(platform, path, root, error));
   TRY(apply_workspace(&t, json_get(root, "workspace_bytes"), error));

@@ -28,6 +28,7 @@ static situ_status note_given(situ_costs *c, int64_t n, uint64_t hash, situ_erro
   if (!c->measured && !(c->measured = ARENA_ZERO(c->arena, bool, (int64_t)c->n_operators * c->n_classes)))
     return fail_no_memory(error);
   snprintf(source, sizeof source, "%.400s; %lld times by the program", c->source, (long long)n);
+  c->step[0] = c->step[1] = NULL; /* nobody knows of which step such a time is */
   c->table_hash = hash_bytes(&hash, sizeof hash, c->table_hash);
   c->source = arena_string(c->arena, source);
   return c->source ? SITU_STATUS_OK : fail_no_memory(error);

@@ -90,8 +90,10 @@ static const llama_row *llama_row_of(const situ_device *device) {
   return r;
 }
 
-int64_t efficiency_launch_ns(const situ_device *device, const cost_engine *engine) {
-  return engine->own_rates ? llama_row_of(device)->launch_ns : sat_round((double)device->launch_ns * engine->launch);
+int64_t efficiency_launch_ns(const situ_device *device, const cost_engine *engine, bool language_model) {
+  double kernels = language_model && engine->language_kernels > 0 ? engine->language_kernels : 1;
+  if (engine->own_rates) return llama_row_of(device)->launch_ns;
+  return sat_round((double)device->launch_ns * engine->launch * kernels);
 }
 
 efficiency_work efficiency_work_of(const char *kind) {

@@ -28,6 +28,6 @@ efficiency_work efficiency_work_of(const char *kind);
 /* By the table of docs/theory/models/roofline.md, or by that of the engine; a device's own efficiency holds for all. */
 efficiency efficiency_of(const situ_device *device, const cost_engine *engine, efficiency_work work, situ_dtype dtype);
 /* The time to start an operator: that of the device times the engine's factor, or the engine's own table. */
-int64_t efficiency_launch_ns(const situ_device *device, const cost_engine *engine);
+int64_t efficiency_launch_ns(const situ_device *device, const cost_engine *engine, bool language_model);
 
 #endif

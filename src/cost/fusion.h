@@ -61,6 +61,8 @@ typedef struct engine_sync {
 typedef struct cost_engine {
   const char *name, *title, *fusion;
   double launch, narrow;
+  double language_kernels; /* launches of an operator of a language model as our readers make it; 0: one */
+  bool tf32;      /* convolutions of 32-bit numbers may run as TF32 where the device has it: PyTorch's default */
   bool own_rates; /* the efficiencies of devices with it are in a separate table (cost/efficiency.c) */
   situ_overlap overlap;
   engine_sync sync;

@@ -1,6 +1,9 @@
 #include "cost/offloaded.h"
 
+#include <math.h>
+
 #include "base/checked.h"
+#include "cost/efficiency.h"
 #include "cost/streamed.h"
 #include "platform/platform.h"
 
@@ -33,7 +36,10 @@ void offloaded_apply(situ_costs *c, const situ_graph *g, const situ_platform *p,
       int64_t there_ns = c->time_ns[(int64_t)head * c->n_classes + p->class_of[to]];
       if (head != v || !is_product(g, v) || there_ns == SITU_NEVER_NS || *time == SITU_NEVER_NS) continue;
       int64_t bytes = min64(graph_own_weight_bytes(g, v), g->moved_bytes[v]);
-      int64_t copy_ns = streamed_copy_ns(p, p->memory_of[host], p->memory_of[to], bytes, engine->offloaded);
+      /* A layer on the host is mapped from the file, so its memory is not pinned. */
+      double max_rate =
+          efficiency_work_of(g->kind_name[g->kind[v]]) == EFFICIENCY_EXPERTS ? HUGE_VAL : PAGEABLE_BYTES_PER_S;
+      int64_t copy_ns = streamed_copy_ns(p, p->memory_of[host], p->memory_of[to], bytes, engine->offloaded, max_rate);
       *time = min64(sat_add(there_ns, copy_ns), SITU_NEVER_NS - 1);
     }
   }

@@ -18,6 +18,7 @@
 #include "cost/efficiency.h"
 #include "cost/tensor_split.h"
 #include "graph/graph.h"
+#include "platform/catalogue.h"
 #include "platform/platform.h"
 
 /* Subtracted before rounding up, so that floating-point error does not add a nanosecond to an exact quotient. */
@@ -84,7 +85,7 @@ static bool set_roof(roof *r, const situ_graph *g, const situ_platform *p, int32
                      const situ_cost_options *options, arena *a) {
   const situ_device *device = &p->devices[index];
   const cost_engine *engine = cost_engine_find(options->engine);
-  r->launch_ns = efficiency_launch_ns(device, engine);
+  r->launch_ns = efficiency_launch_ns(device, engine, g->streams > 0);
   for (int w = 0; w < EFFICIENCY_WORKS; w++)
     for (int t = 0; t < DTYPE_COUNT; t++) {
       efficiency e = {options->efficiency, options->efficiency};
@@ -93,6 +94,9 @@ static bool set_roof(roof *r, const situ_graph *g, const situ_platform *p, int32
       r->by_dtype[w][t] = (rate){.ns_per_flop = 1e9 / (e.compute * roofline_peak(device, (situ_dtype)t)),
                                  .ns_per_byte = 1e9 / (e.memory * device->memory_bytes_per_s)};
     }
+  rate *conv = r->by_dtype[EFFICIENCY_CONV];
+  if (engine->tf32 && catalogue_has_tf32(p->class_name[p->class_of[index]]))
+    conv[SITU_DTYPE_F32].ns_per_flop = fmin(conv[SITU_DTYPE_F32].ns_per_flop, 2 * conv[SITU_DTYPE_BF16].ns_per_flop);
   return set_rates_by_weights(r, g, p, index, options, a);
 }
 

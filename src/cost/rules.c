@@ -66,7 +66,9 @@ void rules_scale(const rule_set *r, situ_costs *c, const situ_platform *p) {
       for (int32_t k = 0; k < c->n_classes; k++) {
         double factor = row->factor[p->class_device[k]];
         int64_t *time = time_at(c, row->member[j], k);
-        if (factor != 1 && *time != SITU_NEVER_NS) *time = min64(sat_round((double)*time * factor), SITU_NEVER_NS - 1);
+        bool measured = c->measured && c->measured[time - c->time_ns];
+        if (factor != 1 && *time != SITU_NEVER_NS && !measured)
+          *time = min64(sat_round((double)*time * factor), SITU_NEVER_NS - 1);
       }
   }
 }

@@ -1,5 +1,7 @@
 #include "cost/streamed.h"
 
+#include <math.h>
+
 #include "base/checked.h"
 #include "platform/platform.h"
 #include "platform/routes.h"
@@ -13,11 +15,13 @@ int32_t streamed_to(const situ_platform *p, int32_t host, const bool *unused) {
   return -1;
 }
 
-int64_t streamed_copy_ns(const situ_platform *p, int32_t m, int32_t w, int64_t size_bytes, double share) {
+int64_t streamed_copy_ns(const situ_platform *p, int32_t m, int32_t w, int64_t size_bytes, double share,
+                         double max_bytes_per_s) {
   int64_t sum_ns = 0, pair = (int64_t)m * p->n_memories + w;
   for (int32_t i = p->route_start[pair]; size_bytes > 0 && i < p->route_start[pair + 1]; i++) {
     const situ_link *link = &p->links[p->route_link[i]];
-    sum_ns = sat_add(sum_ns, link_time_ns(link->latency_ns, link->bytes_per_s * share, size_bytes));
+    sum_ns =
+        sat_add(sum_ns, link_time_ns(link->latency_ns, fmin(link->bytes_per_s * share, max_bytes_per_s), size_bytes));
   }
   return sum_ns;
 }
@@ -31,9 +35,9 @@ static void stream(situ_costs *c, const situ_graph *g, const situ_platform *p, c
   for (int32_t v = 0; v < c->n_operators; v++) {
     int64_t *time = &c->time_ns[(int64_t)(group ? group[v] : v) * c->n_classes + k];
     bool rests = g->has_idle && g->flops[v] == 0 && g->moved_bytes[v] == 0;
-    if (*time != SITU_NEVER_NS && !rests)
-      *time =
-          min64(sat_add(*time, streamed_copy_ns(p, from, to, graph_own_weight_bytes(g, v), share)), SITU_NEVER_NS - 1);
+    if (*time == SITU_NEVER_NS || rests) continue;
+    int64_t copy_ns = streamed_copy_ns(p, from, to, graph_own_weight_bytes(g, v), share, PAGEABLE_BYTES_PER_S);
+    *time = min64(sat_add(*time, copy_ns), SITU_NEVER_NS - 1);
   }
 }
 

@@ -14,8 +14,13 @@
  * and the host computes. `unused` is [n_devices], or NULL. */
 int32_t streamed_to(const situ_platform *platform, int32_t host, const bool *unused);
 
-/* The time of a copy from memory to memory, at a share of the rates of links. */
-int64_t streamed_copy_ns(const situ_platform *platform, int32_t from, int32_t to, int64_t size_bytes, double share);
+/* What a copy from memory that is not pinned reaches at most: the driver copies it twice, the first time on one core.
+ * Measured: 5.6 to 9 GB/s over PCIe 5 (bench/gpu_day), 7 over PCIe 3 (accelerate's benchmark on two Titan RTX). */
+#define PAGEABLE_BYTES_PER_S 7e9
+
+/* The time of a copy from memory to memory, at a share of the rates of links and at most at `max_bytes_per_s`. */
+int64_t streamed_copy_ns(const situ_platform *platform, int32_t from, int32_t to, int64_t size_bytes, double share,
+                         double max_bytes_per_s);
 
 /* Replaces the times on hosts, each kernel's (`group`, or NULL) at its head, and sets costs->streamed_to. False without
  * memory. */

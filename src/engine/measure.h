@@ -69,13 +69,14 @@ struct situ_profile {
   int64_t whole_ns, whole_half_ns;     /* of runs without a profile: median, half the interquartile range */
   int64_t kernels_ns;                  /* sum of all kernels by the profile */
   int64_t *time_ns;                    /* [operator] scaled to sum to whole_ns */
-  double *spread;                      /* [operator] */
-  int32_t *kernel, *next;              /* [operator] the first of its kernel; the next one in it, -1: none */
-  int32_t n_timed;                     /* operators with a time of their own */
-  part_costs cut;                      /* the cost of cutting the model; n_cuts 0: not measured */
-  const char *device;                  /* the engine's name of what was measured; NULL: read from a file */
-  const char *made_up;                 /* the file of weights that is not there; NULL: weights are those of the model */
-  int64_t *workspace_bytes;            /* [operator] scratch memory of its kernel; NULL: not known */
+  int64_t *step_ns[2];      /* [operator] of one step of decoding, and of prefill; NULL: not measured apart */
+  double *spread;           /* [operator] */
+  int32_t *kernel, *next;   /* [operator] the first of its kernel; the next one in it, -1: none */
+  int32_t n_timed;          /* operators with a time of their own */
+  part_costs cut;           /* the cost of cutting the model; n_cuts 0: not measured */
+  const char *device;       /* the engine's name of what was measured; NULL: read from a file */
+  const char *made_up;      /* the file of weights that is not there; NULL: weights are those of the model */
+  int64_t *workspace_bytes; /* [operator] scratch memory of its kernel; NULL: not known */
   int32_t n_memory_rows, n_memory_named; /* rows of the memory statistics; those of nodes of the model */
 };
 

@@ -8,7 +8,9 @@
 #include "cost/cost_models.h"
 #include "engine/llamacpp_program.h"
 #include "engine/profile.h"
+#include "engine/profile_class.h"
 #include "graph/graph.h"
+#include "platform/catalogue.h"
 #include "platform/platform_sources.h"
 #include "read/reader.h"
 
@@ -19,6 +21,7 @@ typedef struct benching {
   measuring *m;
   const char *program, *path;
   situ_platform *platform;
+  bool *apart;          /* [device] takes no part in what is measured */
   situ_costs *costs[2]; /* of one step of the graph, and of the other */
   int32_t class;
   int64_t median_ns[2], half_ns[2]; /* of one step of each kind; 0: not measured */
@@ -96,8 +99,10 @@ static situ_status bench(benching *b, int kind, bool prefill, int64_t tokens, in
 static situ_status estimate(benching *b, int kind) {
   const read_steps *s = &b->p->model->steps;
   const situ_cost_options options = {.size = sizeof options, .engine = s->engine};
-  const cost_step step = {kind == 0 ? b->p->model->graph : s->other, 1};
-  return costs_estimate(&b->costs[kind], &step, 1, b->platform, &options, NULL, NULL, b->error);
+  const cost_step step = {kind == 0 ? b->p->model->graph : s->other, 1, (kind == 0) == s->prefill_first};
+  /* The host computes alone, as it was measured. */
+  const cost_scene scene = {.unused = b->apart};
+  return costs_estimate(&b->costs[kind], &step, 1, b->platform, &options, NULL, &scene, b->error);
 }
 
 static situ_status measure(benching *b, int kind) {
@@ -125,10 +130,13 @@ static situ_status divide(benching *b) {
     double whole = 0;
     if (!c) continue;
     for (int32_t v = 0; v < n; v++) whole += (double)c->time_ns[(int64_t)v * c->n_classes + b->class];
-    double share = whole > 0 ? (double)b->median_ns[kind] / whole * (double)s->repeats[kind] : 0;
-    for (int32_t v = 0; v < n; v++)
-      p->time_ns[v] =
-          sat_add(p->time_ns[v], sat_round(share * (double)c->time_ns[(int64_t)v * c->n_classes + b->class]));
+    double share = whole > 0 ? (double)b->median_ns[kind] / whole : 0;
+    int64_t *step_ns = p->step_ns[(kind == 0) == s->prefill_first] = ARENA_NEW(p->arena, int64_t, n);
+    if (!step_ns) return fail_no_memory(b->error);
+    for (int32_t v = 0; v < n; v++) {
+      step_ns[v] = sat_round(share * (double)c->time_ns[(int64_t)v * c->n_classes + b->class]);
+      p->time_ns[v] = sat_add(p->time_ns[v], sat_mul(step_ns[v], s->repeats[kind]));
+    }
     p->whole_ns = sat_add(p->whole_ns, sat_mul(b->median_ns[kind], s->repeats[kind]));
     p->whole_half_ns = sat_add(p->whole_half_ns, sat_mul(b->half_ns[kind], s->repeats[kind]));
   }
@@ -141,9 +149,15 @@ static situ_status run(benching *b) {
   measuring *m = b->m;
   const char *device = m->options.device;
   bool host = !device || strcmp(device, "CPU") == 0 || strncmp(device, "RPC", 3) == 0;
-  TRY(situ_platform_read(&b->platform, host ? "this-host" : "cpu+rtx3090", b->error));
-  for (int32_t d = 0; d < b->platform->n_devices; d++)
+  char name[PROFILE_CLASS_BYTES + 8], class_name[PROFILE_CLASS_BYTES];
+  bool known = !host && profile_class_find(class_name, device, NULL) == SITU_STATUS_OK && catalogue_find(class_name);
+  snprintf(name, sizeof name, "cpu+%s", known ? class_name : "rtx3090");
+  TRY(situ_platform_read(&b->platform, host ? "this-host" : name, b->error));
+  if (!(b->apart = ARENA_ZERO(b->p->arena, bool, b->platform->n_devices))) return fail_no_memory(b->error);
+  for (int32_t d = 0; d < b->platform->n_devices; d++) {
     if (b->platform->devices[d].is_host == host) b->class = b->platform->class_of[d];
+    b->apart[d] = host && !b->platform->devices[d].is_host;
+  }
   int32_t threads = host ? this_host_threads(b->platform) : 0;
   if (!m->threads_given && threads > 0) m->options.threads = threads;
   b->p->threads = m->options.threads;

@@ -71,6 +71,18 @@ static json_value *workspaces(const situ_profile *p) {
   return NULL;
 }
 
+/* The time of operator v, or those of each kind of step. */
+static json_value *time_of(const situ_profile *p, int32_t v) {
+  if (!p->step_ns[0] && !p->step_ns[1]) return json_new_int(p->time_ns[v]);
+  json_value *steps = json_new_object();
+  bool ok = steps;
+  for (int k = 1; k >= 0; k--)
+    if (p->step_ns[k]) ok = ok && json_set(steps, k ? "prefill" : "decode", json_new_int(p->step_ns[k][v]));
+  if (ok) return steps;
+  json_free(steps);
+  return NULL;
+}
+
 static json_value *cost_table(const situ_profile *p, const char *device_class) {
   const situ_graph *g = p->model->graph;
   char source[256];
@@ -86,7 +98,7 @@ static json_value *cost_table(const situ_profile *p, const char *device_class) {
   json_value *groups = json_new_array();
   for (int32_t v = 0; ok && v < g->n_operators; v++) {
     json_value *times = json_new_object();
-    ok = json_set(times, device_class, json_new_int(p->time_ns[v]));
+    ok = json_set(times, device_class, time_of(p, v));
     if (p->kernel[v] != v)
       json_free(times);
     else if (p->next[v] < 0)

@@ -24,6 +24,10 @@ static const char *const keep_nothing[] = {
     "Expand",  "Pad",     "ReduceSum", "ReduceMean", "Neg",       "AveragePool", "GlobalAveragePool",
     NULL};
 
+/* Kinds whose backward operator holds as much again as it reads while it runs: PyTorch's keeps the logarithms of the
+ * probabilities, from which it makes their gradient and then that of its input. */
+static const char *const doubled[] = {"cross_entropy_loss", NULL};
+
 typedef struct step {
   const situ_graph *g;
   situ_optimizer optimizer;
@@ -140,7 +144,17 @@ static bool reads_outputs(const situ_graph *g, int32_t v) {
   return true;
 }
 
-static bool reads_inputs(const situ_graph *g, int32_t v) { return keep_of(g->kind_name[g->kind[v]]) == KEEP_INPUTS; }
+/* Whether it reads input t of v. The derivative of a product by one factor is the others, so a factor is read only for
+ * another that has a gradient. */
+static bool reads_input(const step *s, int32_t v, int32_t t) {
+  const situ_graph *g = s->g;
+  const char *kind = g->kind_name[g->kind[v]];
+  if (keep_of(kind) != KEEP_INPUTS) return false;
+  int64_t others = 0;
+  if (strcmp(kind, "Mul") != 0 || learns(s, v)) return true;
+  for (int64_t j = g->in_start[v]; j < g->in_start[v + 1]; j++) others += carries(s, g->in[j]);
+  return others > carries(s, t);
+}
 
 /* last[colocation] is scratch. */
 static void link_groups(step *s, int32_t *last) {
@@ -189,7 +203,7 @@ static void find_again(step *s) {
       bool used = g->use_start[t] < g->use_start[t + 1], needed = s->reached[v] && reads_outputs(g, v);
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
         int32_t w = g->use[i];
-        bool reads = s->again[w] || (s->reached[w] && reads_inputs(g, w));
+        bool reads = s->again[w] || (s->reached[w] && reads_input(s, w, t));
         needed = needed || (reads && s->segment[w] == s->segment[v]);
       }
       s->again_tensor[t] = used && needed;
@@ -272,6 +286,8 @@ static situ_status add_backward(step *s, int32_t v, situ_error *error) {
   op.phase = SITU_PHASE_BACKWARD;
   op.weight_bytes = weights_of(s, v); /* those of the gradient */
   count_work(s, v, &op);
+  for (int64_t i = s->g->in_start[v]; listed(op.kind, doubled) && i < s->g->in_start[v + 1]; i++)
+    op.workspace_bytes = sat_add(op.workspace_bytes, carries(s, s->g->in[i]) ? s->g->size_bytes[s->g->in[i]] : 0);
   return add_operator(s, v, &op, "gradient", &s->backward[v], error);
 }
 
@@ -329,8 +345,8 @@ static situ_status read_forward(step *s, int32_t v, situ_error *error) {
   const situ_graph *g = s->g;
   for (int32_t t = g->out_start[v]; reads_outputs(g, v) && t < g->out_start[v + 1]; t++)
     TRY(builder_add_use(s->b, s->backward[v], tensor_for(s, t, v), error));
-  for (int64_t i = g->in_start[v]; reads_inputs(g, v) && i < g->in_start[v + 1]; i++)
-    TRY(builder_add_use(s->b, s->backward[v], tensor_for(s, g->in[i], v), error));
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+    if (reads_input(s, v, g->in[i])) TRY(builder_add_use(s->b, s->backward[v], tensor_for(s, g->in[i], v), error));
   return SITU_STATUS_OK;
 }
 

@@ -27,6 +27,9 @@ const char *catalogue_nearest_link(char into[CATALOGUE_HINT_BYTES], const char *
  * 36 GB 28991 MB, 64 GB 51540 MB, 192 GB 154619 MB): two thirds of up to 32 GiB, three quarters of more. */
 int64_t catalogue_granted_bytes(const situ_device_kind_info *row, int64_t installed_bytes);
 
+/* Whether the device of that class is a GPU with TF32, half as fast as its BF16: NVIDIA, from Ampere on. */
+bool catalogue_has_tf32(const char *class_name);
+
 /* The device of a row, with the memory that its driver grants: no name yet, no shared memory, a host when the row is a
  * cpu. */
 situ_device catalogue_device(const situ_device_kind_info *row);

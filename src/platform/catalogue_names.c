@@ -246,3 +246,8 @@ const char *catalogue_nearest_link(char into[CATALOGUE_HINT_BYTES], const char *
   for (int32_t i = 0; situ_link_kind_at(i, &kind); i++) offer(&found, key, kind.name, kind.name);
   return hint(into, &found, "`situ list links` shows them");
 }
+
+bool catalogue_has_tf32(const char *class_name) {
+  const situ_device_kind_info *row = catalogue_find(class_name);
+  return row && row->peak_flops[SITU_DTYPE_BF16] > 0 && strncmp(row->title, "NVIDIA ", 7) == 0;
+}

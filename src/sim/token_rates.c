@@ -67,7 +67,7 @@ token_rates token_rates_of(const situ_plan *plan, const situ_model *model) {
   if (!s || !s->other || !plan_exists(plan) || p->n_copies > 1) return out;
   for (int k = 0; k < 2; k++) {
     bool alone = s->repeats[1 - k] == 0, prefill = (k == 0) == s->prefill_first;
-    const situ_costs *step = p->costs->table_hash == 0 ? p->costs->step[k] : NULL;
+    const situ_costs *step = p->costs->step[k];
     int64_t repeats = s->whole[k], value_ns;
     if (alone && s->repeats[k] > 0)
       value_ns = plan->value_ns;

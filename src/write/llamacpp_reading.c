@@ -36,6 +36,12 @@ static int64_t count_items(const char *list) {
   return n;
 }
 
+/* CUDA_VISIBLE_DEVICES that is empty, or -1: the program sees no GPU. */
+static bool hides_all(const command_words *w) {
+  const char *seen = command_words_variable(w, "CUDA_VISIBLE_DEVICES");
+  return seen && (!*seen || strcmp(seen, "-1") == 0);
+}
+
 static bool is_bench(const command_words *w) {
   for (int32_t k = 0; k < w->n; k++)
     if (strstr(w->word[k], "llama-bench") && w->word[k][0] != '-') return true;
@@ -133,11 +139,12 @@ static situ_status request(plan_request *out, const char *text, arena *a, situ_e
   TRY(command_words_int(&batch, &w, BATCH, 1, error));
   out->micro_batch = batch < micro_batch ? batch : micro_batch;
   if (is_bench(&w)) TRY(request_bench(out, &w, error));
-  const char *mode = command_words_value(&w, MODE);
+  const char *mode = command_words_value(&w, MODE), *devices = command_words_value(&w, DEVICES);
+  out->hosts_alone = (devices && strcmp(devices, "none") == 0) || hides_all(&w);
   bool splits = mode && (strcmp(mode, "tensor") == 0 || strcmp(mode, "graph") == 0);
   if (mode && !splits && strcmp(mode, "layer") != 0 && strcmp(mode, "row") != 0 && strcmp(mode, "none") != 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, "command", "-sm %.60s: expected none, layer, row or tensor", mode);
-  out->group = splits ? count_items(command_words_value(&w, DEVICES)) : 1; /* 0: all devices */
+  out->group = splits ? count_items(devices) : 1; /* 0: all devices */
   return take_notes(out, &w, cut, a, error);
 }
 
@@ -212,8 +219,11 @@ static situ_status hide_devices(reading *r) {
   int32_t n, kept = 0;
   llamacpp_device *named = ARENA_NEW(r->arena, llamacpp_device, p->n_devices);
   if (!named) return fail_no_memory(r->error);
-  TRY(command_words_numbers(gpu, &n, MAX_LISTED, r->w, "CUDA_VISIBLE_DEVICES", r->error));
-  if (n == 0) return SITU_STATUS_OK;
+  n = 0;
+  if (!hides_all(r->w)) {
+    TRY(command_words_numbers(gpu, &n, MAX_LISTED, r->w, "CUDA_VISIBLE_DEVICES", r->error));
+    if (n == 0) return SITU_STATUS_OK;
+  }
   memcpy(named, r->names, sizeof *named * (size_t)p->n_devices);
   for (int32_t d = 0; d < p->n_devices; d++)
     if (!named[d].server && !problem_is_host(p, d)) r->names[d].name = r->names[d].buffer = "";

@@ -17,6 +17,7 @@ typedef struct plan_request {
   const char *kv_type;      /* NULL: not said */
   bool trained;             /* the context is that which the model was trained for */
   int64_t group;            /* devices that split operators; 0: all of a machine, 1: none do */
+  bool hosts_alone;         /* the program uses no accelerator, not even for what hosts have */
   double unused_share;      /* of every memory, by the program's own limit; 0: none */
   const char *notes;        /* what was not understood or is not modelled, a line each; "" */
 } plan_request;

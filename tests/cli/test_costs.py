@@ -309,6 +309,23 @@ def test_the_earlier_name_of_cost_engine_still_works():
         assert [name for name in ("--engine", "--cost-engine") if f"  {name} NAME" in text] == [shown], command
 
 
+def test_convolutions_of_pytorch_run_as_tf32_where_the_gpu_has_it():
+    """Half as fast as in BF16; nothing changes on a GPU without TF32, by other engines, and for matrix products."""
+    def time_of(op, card, *more):
+        situ("costs", "builtin:vgg16?batch=64", "--platform", f"cpu+{card}", "--fusion", "none", *more, "-o", "c.json")
+        return next(v for k, v in json.loads(pathlib.Path("c.json").read_text())["operators"][op].items() if k != "cpu")
+
+    conv, dense, launch = "stage4.2.conv", "classifier.fc1", 2 * 8000
+    for card in ("a100-80g", "v100-16g"):
+        eager, compiled = ([time_of(op, card, "--cost-engine", engine) for op in (conv, dense)] for engine in ("eager", "torchscript"))
+        assert eager[1] == compiled[1]
+        if card == "v100-16g":
+            assert eager[0] == compiled[0]
+        else:
+            half = time_of(conv, card, "--cost-engine", "eager", "--precision", "bf16") - launch
+            assert abs(eager[0] - launch - 2 * half) <= 2 and eager[0] < compiled[0] / 2, (eager, compiled, half)
+
+
 def test_a_parted_kernel_is_found():
     situ("place", SMALL, *QUICK, "--solver", "single", "-o", "plan.json")
     made = json.loads(pathlib.Path("plan.json").read_text())

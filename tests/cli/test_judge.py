@@ -255,6 +255,9 @@ def test_command_lines_as_people_paste_them():
             ("CUDA_VISIBLE_DEVICES=2 llama-server -m model.gguf -ngl 99", "gpu2 6"),
             ("CUDA_VISIBLE_DEVICES=3,1 llama-server -m model.gguf -ngl 99 -ts 1,1", "gpu3 4, gpu1 2"),
             ("CUDA_VISIBLE_DEVICES=3,1 llama-server -m model.gguf -dev CUDA1", "gpu1 6"),
+            ("CUDA_VISIBLE_DEVICES= llama-cli -m model.gguf -ngl 99", "cpu 6"),
+            ("CUDA_VISIBLE_DEVICES=-1 llama-server -m model.gguf", "cpu 6"),
+            ("llama-server -m model.gguf -dev none", "cpu 6"),
             ("llama-server -m model.gguf -sm none -mg 2 -c 8192", "gpu2 6"),
             ("llama-server -m model.gguf -sm row -ts 1,0,0,1 -mg 1", "gpu0 4, gpu3 2"),
             ("llama-server -m model.gguf -dev CUDA0,CUDA2 -c 16384 -np 4", "gpu0 4, gpu2 2"),
@@ -298,6 +301,17 @@ def test_command_lines_as_people_paste_them():
             ("vllm serve org/model -tp 8", "has no 8 equal devices", 2),
             ('{"model": "cpu", "lm_head": "disk"}', "is covered by no key", 3)):
         situ("judge", command, *on, code=code, err=why)
+
+
+def test_without_a_gpu_the_cpu_computes_the_prompt():
+    """With one it computes the products of a prompt that the CPU has, unless the command hides it."""
+    os.replace(language_model(), "model.gguf")
+    on = ["model.gguf", "--platform", "cpu+rtx3090", "--prompt", "512"]
+    helped = of_command("llama-server -m model.gguf -ngl 0", *on)
+    for command in ("llama-server -m model.gguf -dev none", "CUDA_VISIBLE_DEVICES= llama-server -m model.gguf"):
+        assert of_command(command, *on)["value_ns"] > 2 * helped["value_ns"], command
+    alone = of_command("llama-server -m model.gguf", "model.gguf", "--platform", "cpu", "--prompt", "512")
+    assert of_command("llama-server -m model.gguf -dev none", *on)["value_ns"] == alone["value_ns"]
 
 
 def test_micro_batches_and_lists_of_a_command_count():

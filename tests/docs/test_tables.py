@@ -25,8 +25,9 @@ def copied(folder):
     shutil.copytree(ROOT / "docs/results", folder / "docs/results")
     shutil.copy(ROOT / "docs/papers.md", folder / "docs")
     (folder / "bench").mkdir()
-    for path in (ROOT / "bench").glob("*.csv"):
-        shutil.copy(path, folder / "bench")
+    (folder / "bench/gpu_day").mkdir()
+    for path in (ROOT / "bench").glob("**/*.csv"):
+        shutil.copy(path, folder / path.relative_to(ROOT))
     return folder
 
 

@@ -115,7 +115,7 @@ static void times_are_arithmetic_and_unpacking(void **state) {
     g->step_tokens = tokens;
     assert_int_equal(situ_costs_estimate(&c, g, p, &o, NULL), SITU_STATUS_OK);
     cpu_scene scene = {.stream_tokens = tokens};
-    int64_t launch_ns = efficiency_launch_ns(&p->devices[0], cost_engine_find("llama.cpp"));
+    int64_t launch_ns = efficiency_launch_ns(&p->devices[0], cost_engine_find("llama.cpp"), true);
     cpu_rate r = rate_of(&p->devices[0], EFFICIENCY_MATMUL, "Q4_K", scene);
     double sum = 4000 * tokens / r.share + 1000 * r.unpack;
     assert_in_range(c->time_ns[0] - launch_ns, (int64_t)sum, (int64_t)sum + 1);

@@ -55,9 +55,9 @@ static int64_t added_ns(const situ_graph *g, const situ_platform *p, const char 
   situ_costs *with, *without;
   o.engine = engine;
   o.efficiency = 1;
-  assert_int_equal(costs_estimate(&with, &(cost_step){g, 1}, 1, p, &o, NULL, &(cost_scene){.ends = true}, NULL),
+  assert_int_equal(costs_estimate(&with, &(cost_step){g, 1, false}, 1, p, &o, NULL, &(cost_scene){.ends = true}, NULL),
                    SITU_STATUS_OK);
-  assert_int_equal(costs_estimate(&without, &(cost_step){g, 1}, 1, p, &o, NULL, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(costs_estimate(&without, &(cost_step){g, 1, false}, 1, p, &o, NULL, NULL, NULL), SITU_STATUS_OK);
   int64_t ns = situ_costs_time_ns(with, p, v, device) - situ_costs_time_ns(without, p, v, device);
   situ_costs_free(with);
   situ_costs_free(without);
@@ -97,7 +97,7 @@ static void a_faster_device_has_the_same_network(void **state) {
   situ_costs *c, *faster;
   o.efficiency = 1;
   assert_int_equal(ends_platform(&p, given, NULL), SITU_STATUS_OK);
-  assert_int_equal(costs_estimate(&c, &(cost_step){g, 1}, 1, p, &o, NULL, &(cost_scene){.ends = true}, NULL),
+  assert_int_equal(costs_estimate(&c, &(cost_step){g, 1, false}, 1, p, &o, NULL, &(cost_scene){.ends = true}, NULL),
                    SITU_STATUS_OK);
   assert_int_equal(situ_costs_time_ns(c, p, 0, 2), 1000 + 704);
   faster = costs_changed(c, p, &(cost_change){p, 2, -1, 2});

@@ -90,7 +90,8 @@ static situ_costs *costs_of(const world *w, const char *profile) {
   situ_costs *c;
   situ_cost_options o = SITU_COST_OPTIONS_INIT;
   o.fusion = profile;
-  assert_int_equal(costs_estimate(&c, &(cost_step){w->graph, 1}, 1, w->changed, &o, w->r, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(costs_estimate(&c, &(cost_step){w->graph, 1, false}, 1, w->changed, &o, w->r, NULL, NULL),
+                   SITU_STATUS_OK);
   return c;
 }
 

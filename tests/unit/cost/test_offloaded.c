@@ -61,7 +61,7 @@ static situ_costs *costs_of(const situ_graph *g, const situ_platform *p, const c
   situ_cost_options o = SITU_COST_OPTIONS_INIT;
   situ_costs *c;
   o.engine = engine;
-  assert_int_equal(costs_estimate(&c, &(cost_step){g, 1}, 1, p, &o, NULL, &(cost_scene){.unused = unused}, NULL),
+  assert_int_equal(costs_estimate(&c, &(cost_step){g, 1, false}, 1, p, &o, NULL, &(cost_scene){.unused = unused}, NULL),
                    SITU_STATUS_OK);
   return c;
 }

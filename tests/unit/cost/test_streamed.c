@@ -1,6 +1,8 @@
 /* Weights on a host that stream to an accelerator: by hand, over a link of 1 byte a nanosecond. */
 #include "cost/streamed.h"
 
+#include <math.h>
+
 #include "../../lab/lab.h"
 #include "../../lab/test.h"
 #include "cost/cost_models.h"
@@ -54,12 +56,12 @@ static situ_costs *costs_of(const situ_graph *g, const situ_platform *p, const b
   situ_costs *c;
   o.engine = "accelerate";
   o.efficiency = 1;
-  assert_int_equal(costs_estimate(&c, &(cost_step){g, 1}, 1, p, &o, NULL, &(cost_scene){.unused = unused}, NULL),
+  assert_int_equal(costs_estimate(&c, &(cost_step){g, 1, false}, 1, p, &o, NULL, &(cost_scene){.unused = unused}, NULL),
                    SITU_STATUS_OK);
   return c;
 }
 
-/* 4000 bytes are 1000 ns on gpu0, 500 on gpu1, 4000 on the CPU; at half of the link's rate they arrive after 8050. */
+/* 4000 bytes are 1000 ns on gpu0, 500 on gpu1, 4000 on the CPU; over the link they arrive after 4050. */
 static void weights_are_copied_and_caches_are_not(void **state) {
   (void)state;
   static const bool without_gpu0[] = {false, true, false}, alone[] = {false, true, true};
@@ -67,12 +69,12 @@ static void weights_are_copied_and_caches_are_not(void **state) {
   situ_graph *g = product_and_attention();
   situ_costs *c = costs_of(g, p, NULL);
   assert_int_equal(situ_costs_time_ns(c, p, 0, GPU0), 1000);
-  assert_int_equal(situ_costs_time_ns(c, p, 0, CPU), 1000 + 8050);
+  assert_int_equal(situ_costs_time_ns(c, p, 0, CPU), 1000 + 4050);
   assert_int_equal(situ_costs_time_ns(c, p, 1, CPU), 1000);
   assert_int_equal(c->streamed_to[p->class_of[CPU]], GPU0);
   situ_costs_free(c);
   c = costs_of(g, p, without_gpu0);
-  assert_int_equal(situ_costs_time_ns(c, p, 0, CPU), 500 + 8050);
+  assert_int_equal(situ_costs_time_ns(c, p, 0, CPU), 500 + 4050);
   situ_costs_free(c);
   c = costs_of(g, p, alone);
   assert_int_equal(situ_costs_time_ns(c, p, 0, CPU), 4000);
@@ -82,7 +84,20 @@ static void weights_are_copied_and_caches_are_not(void **state) {
   situ_platform_free(p);
 }
 
+/* 7 bytes a nanosecond, whatever the link: 50 ns and 1000 for 7000 bytes. */
+static void memory_that_is_not_pinned_limits_the_copy(void **state) {
+  (void)state;
+  situ_platform *p = machine();
+  for (int32_t l = 0; l < p->n_links; l++) p->links[l].bytes_per_s = 50e9;
+  int32_t from = p->memory_of[CPU], to = p->memory_of[GPU0];
+  assert_int_equal(streamed_copy_ns(p, from, to, 7000, 1, PAGEABLE_BYTES_PER_S), 50 + 1000);
+  assert_int_equal(streamed_copy_ns(p, from, to, 7000, 1, HUGE_VAL), 50 + 140);
+  assert_int_equal(streamed_copy_ns(p, from, to, 7000, 0.1, PAGEABLE_BYTES_PER_S), 50 + 1400);
+  situ_platform_free(p);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(weights_are_copied_and_caches_are_not)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(weights_are_copied_and_caches_are_not),
+                                     cmocka_unit_test(memory_that_is_not_pinned_limits_the_copy)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

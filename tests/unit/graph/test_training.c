@@ -342,8 +342,43 @@ static void the_gradient_of_a_cell_is_twice_its_work(void **state) {
   situ_graph_free(step);
 }
 
+/* first (weights) and table (none) -> scaled; first and scaled -> squared; a loss of that and of labels */
+static void backward_reads_a_factor_only_for_another_that_learns(void **state) {
+  (void)state;
+  situ_graph_builder *b = builder();
+  int32_t v[5];
+  static const char *const names[] = {"table", "first", "scaled", "product", "loss"}, *const kinds[] = {
+                                                                                          "Range", "Gemm", "Mul", "Mul",
+                                                                                          "cross_entropy_loss"};
+  for (int k = 0; k < 5; k++)
+    v[k] = add(b, (situ_operator){.name = names[k],
+                                  .kind = kinds[k],
+                                  .dtype = SITU_DTYPE_F32,
+                                  .colocation = -1,
+                                  .flops = 100,
+                                  .weight_bytes = k == 1 ? 400 : 0});
+  int32_t labels =
+      add(b, (situ_operator){.name = "labels", .kind = "Range", .dtype = SITU_DTYPE_I64, .colocation = -1});
+  join(b, v[0], v[2], 10, SITU_DTYPE_F32);
+  join(b, v[1], v[2], 20, SITU_DTYPE_F32);
+  join(b, v[1], v[3], 21, SITU_DTYPE_F32);
+  join(b, v[2], v[3], 22, SITU_DTYPE_F32);
+  join(b, v[3], v[4], 44, SITU_DTYPE_F32);
+  join(b, labels, v[4], 8, SITU_DTYPE_I64);
+  situ_graph *step = train(b);
+  assert_true(reads(step, "gradient(scaled)", "table", 10));
+  assert_false(reads(step, "gradient(scaled)", "first", 20));
+  assert_true(reads(step, "gradient(product)", "first", 21));
+  assert_true(reads(step, "gradient(product)", "scaled", 22));
+  assert_true(reads(step, "gradient(loss)", "product", 44));
+  assert_int_equal(step->workspace_bytes[situ_graph_find(step, "gradient(loss)")], 44);
+  assert_int_equal(step->workspace_bytes[situ_graph_find(step, "loss")], 0);
+  situ_graph_free(step);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(backward_reads_a_factor_only_for_another_that_learns),
       cmocka_unit_test(what_has_weights_before_it_gets_a_backward_operator),
       cmocka_unit_test(inputs_of_a_step_share_its_update),
       cmocka_unit_test(an_optimizer_keeps_its_states_where_the_weights_are),

@@ -18,7 +18,7 @@ from torch import nn
 import situ
 import situ.torch
 
-SHARES = (0.4, 0.7)
+SHARES = (0.6,)
 
 
 class Branches(nn.Module):
@@ -91,11 +91,13 @@ def rows(gpu, threads, deadline, small):
             held = sum(p.numel() * p.element_size() for p in module.parameters())
             for share in SHARES:
                 plan = situ.place(profile.graph, machine(int((share + 0.1) * held) + (1 << 20)), costs=profile,
-                                  time_limit=20)
+                                  time_limit=6)
                 if not plan:
                     yield [name, f"{share:.0%}", "no plan fits"] + [""] * 5
                     continue
+                print(plan)
                 m = plan.measure(devices={"cpu": "cpu", "gpu0": gpu}, threads=threads, repeats=10)
+                print(m)
                 on_gpu = sum(d == "gpu0" for d in plan.placement.values())
                 yield [name, f"{share:.0%}", f"{on_gpu} of {len(plan.placement)}", f"{m['predicted_ns'] / 1e6:.2f}",
                        f"{m['measured_ns'] / 1e6:.2f}", f"{m['predicted_ns'] / m['measured_ns'] - 1:+.0%}",
