@@ -23,4 +23,11 @@ static inline void sort64(int64_t *numbers, int64_t n) {
   if (n > 1) qsort(numbers, (size_t)n, sizeof *numbers, sort_compare64);
 }
 
+/* Sorts n pairs by their keys; pairs of equal keys keep their order. `spare` holds n more. */
+typedef struct sort_pair {
+  uint64_t key;
+  int32_t at;
+} sort_pair;
+void sort_pairs(sort_pair *pairs, sort_pair *spare, int64_t n);
+
 #endif

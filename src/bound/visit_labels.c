@@ -34,6 +34,7 @@ typedef struct chooser {
   bool *used;                                 /* [operator] in a bypass already */
   int32_t *ends, *from, *to, *start, *beside; /* the bypasses of the path */
   visit_path best;                            /* the path of the best bound, with lists of its own */
+  int32_t *memory, *best_memory;              /* [operator] where the relaxation has it; of the best bound */
   int64_t best_ns;
 } chooser;
 
@@ -149,10 +150,13 @@ static bool try_path(chooser *c, arena *a, budget *b) {
   for (int32_t parts = FINEST; parts >= COARSEST && !budget_over(b); parts /= COARSER) {
     int64_t lower;
     path.unit_bytes = max64(1, c->paths.min_bytes / parts);
-    if (!visit_labels_bound(&lower, &c->paths.v, &c->kinds, &path, c->head, c->tail, b)) return false;
+    if (!visit_labels_bound(&lower, c->memory, &c->paths.v, &c->kinds, &path, c->head, c->tail, b)) return false;
     if (lower == 0) continue;
     if (lower <= c->best_ns) return true;
     c->best_ns = lower;
+    int32_t *swap = c->best_memory;
+    c->best_memory = c->memory;
+    c->memory = swap;
     return keep_path(c, &path, a);
   }
   return true;
@@ -166,7 +170,8 @@ static bool chooser_init(chooser *c, const situ_problem *p, arena *a) {
   if (!memory_kinds_find(&c->kinds, &c->paths.v, a)) return false;
   return ARENA_ARRAYS(a, ARRAY(c->at, n), ARRAY(c->used, n), ARRAY(c->found, uses), ARRAY(c->pool, n),
                       ARRAY(c->saved, n), ARRAY(c->taken, n), ARRAY(c->ends, n), ARRAY(c->from, uses),
-                      ARRAY(c->to, uses), ARRAY(c->start, uses + 1), ARRAY(c->beside, n));
+                      ARRAY(c->to, uses), ARRAY(c->start, uses + 1), ARRAY(c->beside, n), ARRAY(c->memory, n),
+                      ARRAY(c->best_memory, n));
 }
 
 static void copy(int64_t *to, const int32_t *from, int32_t n) {
@@ -189,6 +194,8 @@ static bool certify(certificate *proof, const chooser *c, arena *a) {
   copy(to, best->to, n);
   copy(beside, best->beside, n_beside);
   for (int32_t r = 0; r < n; r++) counts[r] = best->start[r + 1] - best->start[r];
+  proof->memory = c->best_memory;
+  proof->n_placed = c->paths.v.problem->n_operators;
   unit_bytes[0] = best->unit_bytes;
   return true;
 }

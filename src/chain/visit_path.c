@@ -4,15 +4,14 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/compare.h"
 #include "base/contracts.h"
+#include "base/sort.h"
+#include "chain/visit_trail.h"
 #include "view/unit.h"
 
-/* Places of operators while a bypass is open: the memory in which it began, the one in which it ends, or (0 and up)
- * another memory of a kind. */
-enum { HOME = -1, GOAL = -2 };
 enum { MAX_LABELS = 1 << 20, FEW_LABELS = 1 << 8, LOOK_EVERY = 1 << 10, MAX_COURSES = 1 << 12 };
 enum { MAX_PASSAGES = 1 << 12, MAX_KINDS = 8 };
+enum { END_BITS = 45 }; /* of the times by which labels are sorted; the others are enough for their contexts */
 static const int64_t MAX_WORK = 1000000000; /* pairs of labels that are compared */
 
 /* One tensor: minimum times by kinds. */
@@ -32,6 +31,7 @@ typedef struct course {
   int64_t first_ns;          /* of it by what they all read, which is sent there once */
   int64_t busy_ns;           /* of the device where they end */
   int64_t home_units, goal_units; /* kept there */
+  int32_t trail, v, joined;       /* its last step; what comes after it: an operator, the last step of a bypass; -1 */
 } course;
 
 /* A partial plan. Smaller numbers are better. While bypasses are open, times are relative to the end of the operator
@@ -42,6 +42,8 @@ typedef struct label {
   int64_t end_ns;
   int64_t load_ns, busy_ns;  /* as those of a course, by the chain */
   int64_t units, home_units; /* kept by the present visit, and by its home */
+  int32_t trail, beside;     /* the step before, then its own; what a block did, or -1 */
+  bool fresh;                /* its visit begins */
 } label;
 
 typedef struct label_list {
@@ -53,6 +55,7 @@ typedef struct label_list {
 typedef struct passage {
   int32_t home, goal; /* as of a course */
   int64_t lasts_ns, home_units, goal_units;
+  int32_t trail, beside; /* the last steps of the chain and of the bypasses */
 } passage;
 
 typedef struct recursion {
@@ -66,8 +69,12 @@ typedef struct recursion {
   int32_t max_hops[MAX_KINDS][MAX_KINDS];
   crossing now;                        /* from chain[k] to chain[k+1] */
   course *courses, *some, *more, *all; /* of the open bypasses; of one of them, of those so far */
-  label_list labels, next, outer;      /* outer: of the operator in which the open bypasses began */
+  label_list labels, outer;            /* outer: of the operator in which the open bypasses began */
+  label_list next, kept;               /* of the next operator: those of some courses; the best of those before */
   passage *passages;
+  sort_pair *pairs, *spare; /* of as many labels as `next` may have */
+  int32_t n_pairs;
+  visit_trail *trail; /* NULL: nobody asks for it */
   int32_t n_courses, n_passages, from; /* from: where the open bypasses began */
   int64_t work;
   budget *budget;
@@ -225,6 +232,12 @@ static bool is_no_worse(const course *a, const course *b) {
          a->enter_ns <= b->enter_ns && (a->enter_ns == 0 || a->enters_behind >= b->enters_behind);
 }
 
+static int32_t add_step(recursion *w, trail_pool *to, trail_step s) {
+  int32_t step = w->trail ? trail_add(w->trail, to, s) : -1;
+  if (w->trail && step < 0) w->full = w->no_memory = true;
+  return step;
+}
+
 static void add_course(recursion *w, course *list, int32_t *n, course c) {
   int32_t kept = 0;
   if (c.arrive_ns == SITU_NEVER_NS || w->full) return;
@@ -234,10 +247,13 @@ static void add_course(recursion *w, course *list, int32_t *n, course c) {
   for (int32_t i = 0; i < *n; i++)
     if (!is_no_worse(&c, &list[i])) list[kept++] = list[i];
   *n = kept;
-  if (*n == MAX_COURSES || w->work > MAX_WORK)
-    w->full = true;
-  else
-    list[(*n)++] = c;
+  if (*n == MAX_COURSES || w->work > MAX_WORK) w->full = true;
+  if (w->full) return;
+  if (w->trail && (c.v >= 0 || c.joined >= 0))
+    c.trail = add_step(w, &w->trail->inside,
+                       (trail_step){.before = c.trail, .beside = c.joined, .v = c.v, .place = c.place});
+  c.v = c.joined = -1;
+  list[(*n)++] = c;
 }
 
 /* The same course with the last tensor of a bypass of n operators in its goal. */
@@ -256,6 +272,7 @@ static course placed(const recursion *w, course c, int32_t v, int32_t to) {
   c.arrive_ns = take(w, units, v, kind) ? sat_add(c.arrive_ns, time_on(w, v, kind)) : SITU_NEVER_NS;
   if (to == (c.goal == HOME ? HOME : GOAL) && w->serial[kind]) c.busy_ns = sat_add(c.busy_ns, time_on(w, v, kind));
   c.place = to;
+  c.v = v;
   return c;
 }
 
@@ -264,7 +281,7 @@ static int32_t place_beside(recursion *w, int32_t r, int32_t home, int32_t goal)
   const visit_path *p = &w->c;
   int32_t n = p->start[r + 1] - p->start[r], n_now = 1, n_next;
   course *now = w->some, *next = w->more;
-  now[0] = (course){.home = home, .goal = goal, .place = HOME};
+  now[0] = (course){.home = home, .goal = goal, .place = HOME, .trail = -1, .v = -1, .joined = -1};
   for (int32_t i = 0; i <= n; i++) {
     int32_t u = i == 0 ? p->chain[p->from[r]] : p->beside[p->start[r] + i - 1];
     int32_t v = i == n ? p->chain[p->to[r]] : p->beside[p->start[r] + i], last = goal == HOME ? HOME : GOAL;
@@ -298,6 +315,7 @@ static int32_t place_beside(recursion *w, int32_t r, int32_t home, int32_t goal)
 /* Two bypasses at once. */
 static course joint(const course *a, const course *b) {
   course c = *a;
+  c.joined = b->trail;
   c.arrive_ns = max64(a->arrive_ns, b->arrive_ns);
   c.leave_ns = max64(a->leave_ns, b->leave_ns);
   c.load_ns = sat_add(a->load_ns, b->load_ns);
@@ -360,40 +378,67 @@ static void add_label(recursion *w, label l) {
 
 /* Labels of one context may do the same. */
 static int64_t context(const label *l) {
-  return (((int64_t)l->course * (MAX_KINDS + 1) + l->place + 1) * 2 + l->behind) * 2 + l->final;
+  return (((int64_t)(l->course + 1) * (MAX_KINDS + 1) + l->place + 1) * 2 + l->behind) * 2 + l->final;
 }
 
-static int by_context(const void *a, const void *b) {
-  const label *x = a, *y = b;
-  int64_t differ = context(x) - context(y);
-  if (differ == 0) differ = x->end_ns - y->end_ns;
-  if (differ == 0) differ = x->home_units - y->home_units;
-  if (differ == 0) differ = x->units - y->units;
-  if (differ == 0) differ = x->load_ns - y->load_ns;
-  if (differ == 0) differ = x->busy_ns - y->busy_ns;
-  return (differ > 0) - (differ < 0);
-}
-
-/* Labels that are no better in anything than another of their context go. */
-static void keep_best(recursion *w) {
-  label_list *kept = &w->labels;
-  kept->n = 0;
-  if (w->next.n > 0) qsort(w->next.at, (size_t)w->next.n, sizeof *w->next.at, by_context);
-  if (!reserve(w, kept, w->next.n)) return;
-  for (int32_t i = 0, first = 0; i < w->next.n && !w->full; i++) {
+/* Fills pairs with `next` by context, then by end, then by what is kept at home and here. */
+static bool sort_next(recursion *w) {
+  int32_t n = w->next.n;
+  if (n > w->n_pairs) {
+    w->n_pairs = w->next.capacity;
+    w->pairs = ARENA_NEW(w->s->scratch, sort_pair, w->n_pairs);
+    w->spare = ARENA_NEW(w->s->scratch, sort_pair, w->n_pairs);
+    if (!w->pairs || !w->spare) w->full = w->no_memory = true;
+    if (w->full) return false;
+  }
+  for (int32_t i = 0; i < n; i++) {
     const label *l = &w->next.at[i];
+    w->pairs[i] = (sort_pair){(uint64_t)min64(l->home_units, UINT32_MAX) << 32 | (uint64_t)min64(l->units, UINT32_MAX), i};
+  }
+  sort_pairs(w->pairs, w->spare, n);
+  for (int32_t i = 0; i < n; i++) {
+    const label *l = &w->next.at[w->pairs[i].at];
+    w->pairs[i].key = (uint64_t)context(l) << END_BITS | (uint64_t)min64(l->end_ns, ((int64_t)1 << END_BITS) - 1);
+  }
+  sort_pairs(w->pairs, w->spare, n);
+  return true;
+}
+
+/* Moves `next`, labels of v, to `kept`, but for those that are no better in anything than another of their context. */
+static void keep_best(recursion *w, int32_t v) {
+  label_list *kept = &w->kept;
+  if (kept->n + w->next.n > MAX_LABELS) w->full = true;
+  if (w->full || !reserve(w, kept, kept->n + w->next.n) || !sort_next(w)) return;
+  for (int32_t i = 0, first = kept->n; i < w->next.n && !w->full; i++) {
+    label l = w->next.at[w->pairs[i].at];
     bool dominated = false;
-    if (kept->n > first && context(&kept->at[first]) != context(l)) first = kept->n;
+    if (kept->n > first && context(&kept->at[first]) != context(&l)) first = kept->n;
     for (int32_t k = first; k < kept->n && !dominated; k++) {
-      const label *o = &kept->at[k]; /* it ends no later */
-      dominated = o->home_units <= l->home_units && o->units <= l->units && o->load_ns <= l->load_ns &&
-                  o->busy_ns <= l->busy_ns;
+      const label *o = &kept->at[k]; /* it ends no later, if that is less than 2^END_BITS */
+      dominated = o->home_units <= l.home_units && o->units <= l.units && o->load_ns <= l.load_ns &&
+                  o->busy_ns <= l.busy_ns && o->end_ns <= l.end_ns;
     }
     w->work += kept->n - first;
-    if (!dominated) kept->at[kept->n++] = *l;
     if (w->work > MAX_WORK || (i % LOOK_EVERY == 0 && budget_over(w->budget))) w->full = true;
+    if (dominated || w->full) continue;
+    if (w->trail)
+      l.trail = add_step(w, l.course < 0 ? &w->trail->outside : &w->trail->inside,
+                         (trail_step){.before = l.trail, .beside = l.beside, .v = v, .place = l.place, .fresh = l.fresh,
+                                      .final = l.final});
+    l.fresh = false;
+    l.beside = -1;
+    kept->at[kept->n++] = l;
   }
   w->next.n = 0;
+}
+
+/* The same with the last of them, which are then the labels. */
+static void keep_last(recursion *w, int32_t v) {
+  keep_best(w, v);
+  label_list swap = w->labels;
+  w->labels = w->kept;
+  w->kept = swap;
+  w->kept.n = 0;
 }
 
 /* ---- along the path ---- */
@@ -413,6 +458,7 @@ static void advance_outside(recursion *w, const label *l, int32_t v, bool joined
     label moved = *l;
     moved.place = kind;
     moved.units = 0;
+    moved.fresh = true;
     arrive(w, moved, sat_add(l->end_ns, w->now.between_ns[l->place][kind]), v, kind);
   }
 }
@@ -448,6 +494,7 @@ static void advance_beside(recursion *w, const label *l, int32_t k, bool joined)
     arrive(w, back, sat_add(start_ns, w->now.between_ns[here][c->home]), v, c->home);
   }
   moved.units = 0;
+  moved.fresh = true;
   for (int32_t kind = 0; kind < w->kinds->n; kind++) {
     int64_t ready_ns = sat_add(start_ns, w->now.between_ns[here][kind]);
     if (w->kinds->members[kind] - (c->home == kind) - (l->place == kind) < 1) continue;
@@ -463,13 +510,15 @@ static void advance(recursion *w, int32_t k) {
   int32_t u = w->c.chain[k], v = w->c.chain[k + 1];
   bool joined = unit_joins(p, u, v);
   find_crossing(&w->now, w, visit_path_tensor(p->graph, u, v));
-  for (int32_t i = 0; i < w->labels.n; i++) {
-    if (w->labels.at[i].course < 0)
-      advance_outside(w, &w->labels.at[i], v, joined);
+  for (int32_t i = 0; i < w->labels.n && !w->full; i++) {
+    const label *l = &w->labels.at[i];
+    if (i > 0 && l->course != w->labels.at[i - 1].course) keep_best(w, v); /* those of one course are together */
+    if (l->course < 0)
+      advance_outside(w, l, v, joined);
     else
-      advance_beside(w, &w->labels.at[i], k, joined);
+      advance_beside(w, l, k, joined);
   }
-  keep_best(w);
+  keep_last(w, v);
 }
 
 /* How many bypasses begin and end with the same operators as bypass r, itself included. */
@@ -484,13 +533,14 @@ static void enter_bypasses(recursion *w, int32_t r) {
   w->from = w->c.from[r];
   w->outer = w->labels;
   w->labels = swap;
+  if (w->trail) w->trail->inside.n = 0;
   find_courses(w, r, r + beside_each_other(w, r));
   for (int32_t k = 0; k < w->n_courses; k++) {
     bool begins = false;
     for (int32_t i = 0; i < w->outer.n; i++) begins |= w->outer.at[i].place == w->courses[k].home;
-    if (begins) add_label(w, (label){.place = HOME, .course = k, .home_units = w->courses[k].home_units});
+    if (begins) add_label(w, (label){.trail = -1, .beside = -1, .place = HOME, .course = k, .home_units = w->courses[k].home_units});
   }
-  keep_best(w);
+  keep_last(w, w->c.chain[w->from]);
 }
 
 static void add_passage(recursion *w, passage p) {
@@ -523,13 +573,15 @@ static void find_passages(recursion *w, int32_t v) {
     int64_t ready_ns = max64(c->arrive_ns, sat_add(sat_add(c->load_ns, c->first_ns), l->load_ns));
     ready_ns = sat_add(ready_ns, time_on(w, v, c->goal == HOME ? c->home : c->goal));
     int64_t lasts_ns = max64(max64(ready_ns, l->end_ns), sat_add(c->busy_ns, l->busy_ns));
-    add_passage(w, (passage){c->home, c->goal, lasts_ns, l->home_units, c->goal == HOME ? 0 : l->units});
+    add_passage(w, (passage){c->home, c->goal, lasts_ns, l->home_units, c->goal == HOME ? 0 : l->units, l->trail, c->trail});
   }
 }
 
 /* Ends the open bypasses with v, where all that v reads is in one memory. */
 static void leave_bypasses(recursion *w, int32_t v) {
   find_passages(w, v);
+  for (int32_t k = 0; k < w->n_passages && w->trail; k++)
+    w->passages[k].trail = trail_keep(w->trail, w->passages[k].trail, w->passages[k].beside);
   for (int32_t i = 0; i < w->outer.n && !w->full; i++)
     for (int32_t k = 0; k < w->n_passages; k++) {
       const passage *p = &w->passages[k];
@@ -540,9 +592,12 @@ static void leave_bypasses(recursion *w, int32_t v) {
       add_label(w, (label){.end_ns = sat_add(w->outer.at[i].end_ns, p->lasts_ns),
                            .units = p->goal == HOME ? home_units : p->goal_units,
                            .place = p->goal == HOME ? p->home : p->goal,
+                           .fresh = p->goal != HOME,
+                           .trail = w->outer.at[i].trail,
+                           .beside = p->trail,
                            .course = -1});
     }
-  keep_best(w);
+  keep_last(w, v);
 }
 
 static void begin(recursion *w) {
@@ -550,24 +605,31 @@ static void begin(recursion *w) {
   int32_t v = w->c.chain[0];
   for (int32_t d = 0; d < p->n_devices; d++) {
     label l = {.end_ns = w->head[(int64_t)v * p->n_devices + d], .place = w->kinds->of[p->memory_of[d]], .course = -1};
+    l.trail = l.beside = -1;
+    l.fresh = true;
     if (take(w, &l.units, v, l.place)) add_label(w, l);
   }
-  keep_best(w);
+  keep_last(w, v);
 }
 
-static int64_t end_of_all(const recursion *w) {
+/* The best label of the last operator. */
+static int64_t end_of_all(const recursion *w, int32_t *best) {
   const situ_problem *p = w->s->problem;
   const int64_t *tail = w->tail + (int64_t)w->c.chain[w->c.n - 1] * p->n_devices;
   int64_t min = SITU_NEVER_NS;
+  *best = -1;
   for (int32_t i = 0; i < w->labels.n; i++)
-    for (int32_t d = 0; d < p->n_devices; d++)
-      if (w->kinds->of[p->memory_of[d]] == w->labels.at[i].place)
-        min = min64(min, sat_add(w->labels.at[i].end_ns, tail[d]));
+    for (int32_t d = 0; d < p->n_devices; d++) {
+      int64_t end_ns = sat_add(w->labels.at[i].end_ns, tail[d]);
+      if (w->kinds->of[p->memory_of[d]] != w->labels.at[i].place || end_ns >= min) continue;
+      min = end_ns;
+      *best = i;
+    }
   return min;
 }
 
-static bool recursion_run(int64_t *lower_ns, recursion *w) {
-  int32_t r = 0;
+static bool recursion_run(int64_t *lower_ns, int32_t *memory, recursion *w) {
+  int32_t r = 0, best;
   begin(w);
   for (int32_t k = 0; k < w->c.n && !w->full; k++) {
     if (k > 0) advance(w, k - 1);
@@ -578,15 +640,19 @@ static bool recursion_run(int64_t *lower_ns, recursion *w) {
     if (r < w->c.n_bypasses && w->c.from[r] == k) enter_bypasses(w, r);
     if (budget_over(w->budget)) return false;
   }
-  *lower_ns = end_of_all(w);
-  return !w->full;
+  if (w->full) return false;
+  *lower_ns = end_of_all(w, &best);
+  if (!w->trail) return true;
+  if (best >= 0) w->no_memory |= !trail_memories(memory, w->trail, w->labels.at[best].trail, w->s, w->kinds);
+  return best >= 0;
 }
 
-bool visit_labels_bound(int64_t *lower_ns, const visits *v, const memory_kinds *kinds, const visit_path *path,
-                        const int64_t *head, const int64_t *tail, budget *b) {
+bool visit_labels_bound(int64_t *lower_ns, int32_t *memory, const visits *v, const memory_kinds *kinds,
+                        const visit_path *path, const int64_t *head, const int64_t *tail, budget *b) {
   REQUIRE(path->n > 0 && path->unit_bytes > 0);
   arena_mark mark = arena_get_mark(v->scratch);
   recursion *w = ARENA_ZERO(v->scratch, recursion, 1);
+  visit_trail trail = {.a = v->scratch};
   *lower_ns = 0;
   bool made = w && ARENA_ARRAYS(v->scratch, ZEROS(w->units, v->problem->n_operators), ARRAY(w->courses, MAX_COURSES),
                                 ARRAY(w->some, MAX_COURSES), ARRAY(w->more, MAX_COURSES), ARRAY(w->all, MAX_COURSES),
@@ -601,7 +667,8 @@ bool visit_labels_bound(int64_t *lower_ns, const visits *v, const memory_kinds *
     find_serial(w);
     made = carry(w, v->scratch);
     w->budget = b;
-    if (made && !recursion_run(lower_ns, w)) *lower_ns = 0;
+    w->trail = memory ? &trail : NULL;
+    if (made && !recursion_run(lower_ns, memory, w)) *lower_ns = 0;
     made = made && !w->no_memory;
   }
   arena_release(v->scratch, mark);

@@ -30,8 +30,9 @@ typedef struct visit_path {
 int32_t visit_path_tensor(const situ_graph *g, int32_t u, int32_t v);
 
 /* *lower_ns: no plan of the stream problem is done sooner, by this path; 0 when the budget, or the number of labels
- * that are kept, ends before. False without memory. */
-bool visit_labels_bound(int64_t *lower_ns, const visits *v, const memory_kinds *kinds, const visit_path *path,
-                        const int64_t *head, const int64_t *tail, budget *b);
+ * that are kept, ends before. memory[operator], or NULL: if it is more than 0, the memories where what takes that long
+ * could have them, -1 where it says nothing. False without memory. */
+bool visit_labels_bound(int64_t *lower_ns, int32_t *memory, const visits *v, const memory_kinds *kinds,
+                        const visit_path *path, const int64_t *head, const int64_t *tail, budget *b);
 
 #endif

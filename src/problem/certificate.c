@@ -52,6 +52,8 @@ bool certificate_copy(certificate *to, const certificate *from, arena *a) {
     to->list[i].values = ARENA_COPY(a, from->list[i].values, int64_t, from->list[i].n);
     copied = to->list[i].name && to->list[i].values;
   }
+  to->memory = from->n_placed > 0 ? ARENA_COPY(a, from->memory, int32_t, from->n_placed) : NULL;
+  copied = copied && (to->memory || from->n_placed == 0);
   if (!copied) to->kind = NULL;
   return copied;
 }
@@ -67,6 +69,7 @@ void certificate_pack(text_buffer *to, const certificate *c) {
     pack_int(to, c->list[i].of_operators);
     pack_array(to, c->list[i].values, c->list[i].n, sizeof *c->list[i].values);
   }
+  pack_array(to, c->memory, c->n_placed, sizeof *c->memory);
 }
 
 void certificate_unpack(certificate *c, unpack *from, arena *a) {
@@ -82,4 +85,5 @@ void certificate_unpack(certificate *c, unpack *from, arena *a) {
     list->values = unpack_array(from, &list->n, sizeof *list->values, a);
     from->failed |= !list->name;
   }
+  c->memory = unpack_array(from, &c->n_placed, sizeof *c->memory, a);
 }

@@ -26,6 +26,10 @@ typedef struct certificate {
   const char *fault; /* NULL, or why the content of a file is not a certificate */
   int32_t n_lists;
   certificate_list list[CERTIFICATE_LISTS];
+  /* No part of the evidence: the memories where what attains the bound could have each operator, -1: anywhere. For
+   * solvers, which may make a plan of it; n_placed 0: nothing is known. */
+  int32_t *memory;
+  int64_t n_placed;
 } certificate;
 
 /* Begins a certificate; lists are added to it. */

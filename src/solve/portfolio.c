@@ -49,6 +49,7 @@ static const portfolio_row matrix[] = {
     /* S stream, L large stream, C calls, = contiguous, F free, K linked, M midsize, G large free
                                   SLC=FKMG */
     {&single_solver,              "EEEEEEEE"},
+    {&visit_plan_solver,          "e......."},
     {&families_solver,            "rr......"},
     {&heft_solver,                ".f......"},
     {&layers_solver,              "ff......"},

@@ -14,6 +14,7 @@ typedef struct solver solver;
   ROW(layers)            \
   ROW(priced_chain)      \
   ROW(chain_labels)      \
+  ROW(visit_plan)        \
   ROW(contiguous)        \
   ROW(heft)              \
   ROW(peft)              \

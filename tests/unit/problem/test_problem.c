@@ -529,7 +529,10 @@ static void certificates_keep_lists_by_name(void **state) {
   assert_int_equal(certificate_size(&c, "other"), 0);
   c.bound = "bound";
   c.fault = "fault";
+  c.memory = (int32_t[]){4, -1};
+  c.n_placed = 2;
   assert_true(certificate_copy(&copy, &c, a));
+  assert_true(copy.n_placed == 2 && copy.memory != c.memory && copy.memory[0] == 4 && copy.memory[1] == -1);
   assert_true(copy.kind != c.kind && copy.bound != c.bound && copy.fault != c.fault);
   assert_string_equal(copy.kind, "kind");
   assert_string_equal(copy.bound, "bound");

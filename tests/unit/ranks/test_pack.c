@@ -42,6 +42,8 @@ static void a_certificate_comes_back_and_no_shorter_one_does(void **state) {
   first[0] = 3;
   first[1] = 5;
   second[0] = 9;
+  c.memory = (int32_t[]){1, -1, 0};
+  c.n_placed = 3;
   text_buffer bytes = {0};
   certificate_pack(&bytes, &c);
   for (size_t n = 0; n <= bytes.length; n++) {
@@ -57,6 +59,8 @@ static void a_certificate_comes_back_and_no_shorter_one_does(void **state) {
   assert_false(back.list[1].of_operators);
   assert_memory_equal(certificate_get(&back, "operators", 2), first, 2 * sizeof *first);
   assert_memory_equal(certificate_get(&back, "shares", 1), second, sizeof *second);
+  assert_int_equal(back.n_placed, 3);
+  assert_memory_equal(back.memory, c.memory, 3 * sizeof *c.memory);
   arena_free(a);
   text_free(&bytes);
 }
