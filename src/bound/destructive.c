@@ -35,6 +35,7 @@ enum {
   PRECISION = 10000
 };
 static const double INTERVAL_WORK = 3e6, ALL_WORK = 1e8;
+static const int64_t SMALL_NS = (int64_t)1 << 46; /* times the sum of all prices: less than 2^63 */
 static const int64_t MAX_NS = (int64_t)1 << 50; /* limit on all work, so that priced sums fit 63 bits */
 
 /* An operator and its sort key. */
@@ -158,7 +159,8 @@ static int64_t work_around(const destructive_search *s, int32_t v, bool tails, i
     for (int32_t k = 0; k < s->n_prices; k++) {
       int64_t gain = known - s->order[i].key; /* only more than this improves on what is known */
       work[k] += s->work[(int64_t)x * PRICES + k];
-      if (sum[k] > 0 && (gain < 0 || work[k] > (__int128)gain * sum[k]))
+      bool small = known < SMALL_NS; /* then products fit */
+      if (sum[k] > 0 && (gain < 0 || (small ? work[k] > gain * sum[k] : work[k] > (__int128)gain * sum[k])))
         known = sat_add(s->order[i].key, (work[k] + sum[k] - 1) / sum[k]);
     }
   }

@@ -150,14 +150,15 @@ static int64_t quick_ns(const solve_run *run) {
   return left_ns == INT64_MAX ? max_ns : min64(max_ns, left_ns / 2 + 1);
 }
 
-/* The maximum time of a row before the rounds, where these run it again: one that stands still must not use up a
- * part of a long limit. 0, no limit: it is not in the rounds, or steps count, and no plan may depend on time. */
+/* The maximum time of a row before the rounds, where these run it again: several searches by turns find more than one
+ * alone. Large problems, where a turn takes long, keep it for longer. 0, no limit: it is not in the rounds, or steps count, and no plan may depend on time. */
 static int64_t before_rounds_ns(const walks_cast *rounds, const solver *row, const solve_run *run) {
-  static const int64_t BASE_NS = 3000000000, OPERATOR_NS = 3000000;
-  if (run->budget->max_steps != INT64_MAX) return 0;
-  for (int32_t k = 0; k < rounds->n_searches; k++)
-    if (rounds->search[k] == row) return BASE_NS + OPERATOR_NS * run->problem->n_operators;
-  return 0;
+  static const int64_t BASE_NS = 100000000, OPERATOR_NS = 100000, LARGE_FACTOR = 30;
+  bool again = false;
+  for (int32_t k = 0; k < rounds->n_searches; k++) again |= rounds->search[k] == row;
+  if (!again || run->budget->max_steps != INT64_MAX) return 0;
+  int64_t ns = BASE_NS + OPERATOR_NS * run->problem->n_operators;
+  return solve_is_large(run->problem) ? LARGE_FACTOR * ns : ns;
 }
 
 /* Runs a row, and improves the order of a better plan than those before. */
