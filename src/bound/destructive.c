@@ -36,7 +36,7 @@ enum {
 };
 static const double INTERVAL_WORK = 3e6, ALL_WORK = 1e8;
 static const int64_t SMALL_NS = (int64_t)1 << 46; /* times the sum of all prices: less than 2^63 */
-static const int64_t MAX_NS = (int64_t)1 << 50; /* limit on all work, so that priced sums fit 63 bits */
+static const int64_t MAX_NS = (int64_t)1 << 50;   /* limit on all work, so that priced sums fit 63 bits */
 
 /* An operator and its sort key. */
 typedef struct ranked {

@@ -74,36 +74,14 @@ typedef struct recursion {
   passage *passages;
   sort_pair *pairs, *spare; /* of as many labels as `next` may have */
   int32_t n_pairs;
-  visit_trail *trail; /* NULL: nobody asks for it */
+  visit_trail *trail;                  /* NULL: nobody asks for it */
   int32_t n_courses, n_passages, from; /* from: where the open bypasses began */
   int64_t work;
   budget *budget;
   bool full, no_memory;
 } recursion;
 
-/* ---- kinds of memories ---- */
-
-static bool are_equal(const visits *v, int32_t a, int32_t b) {
-  const situ_problem *p = v->problem;
-  bool equal = p->platform->memory_bytes[a] == p->platform->memory_bytes[b];
-  for (int64_t i = 0; i < p->n_operators && equal; i++)
-    equal = v->time_ns[i * v->n_memories + a] == v->time_ns[i * v->n_memories + b];
-  return equal;
-}
-
-bool memory_kinds_find(memory_kinds *out, const visits *v, arena *a) {
-  int32_t nm = v->n_memories;
-  *out = (memory_kinds){.n = 0};
-  if (!ARENA_ARRAYS(a, ARRAY(out->of, nm), ZEROS(out->members, nm), ARRAY(out->some, nm))) return false;
-  for (int32_t m = 0; m < nm; m++) {
-    int32_t k = 0;
-    while (k < out->n && !are_equal(v, out->some[k], m)) k++;
-    if (k == out->n) out->some[out->n++] = m;
-    out->of[m] = k;
-    out->members[k]++;
-  }
-  return true;
-}
+/* ---- tensors and channels ---- */
 
 int32_t visit_path_tensor(const situ_graph *g, int32_t u, int32_t v) {
   int64_t n_read = g->in_start[v + 1] - g->in_start[v];
@@ -250,8 +228,8 @@ static void add_course(recursion *w, course *list, int32_t *n, course c) {
   if (*n == MAX_COURSES || w->work > MAX_WORK) w->full = true;
   if (w->full) return;
   if (w->trail && (c.v >= 0 || c.joined >= 0))
-    c.trail = add_step(w, &w->trail->inside,
-                       (trail_step){.before = c.trail, .beside = c.joined, .v = c.v, .place = c.place});
+    c.trail =
+        add_step(w, &w->trail->inside, (trail_step){.before = c.trail, .beside = c.joined, .v = c.v, .place = c.place});
   c.v = c.joined = -1;
   list[(*n)++] = c;
 }
@@ -393,7 +371,8 @@ static bool sort_next(recursion *w) {
   }
   for (int32_t i = 0; i < n; i++) {
     const label *l = &w->next.at[i];
-    w->pairs[i] = (sort_pair){(uint64_t)min64(l->home_units, UINT32_MAX) << 32 | (uint64_t)min64(l->units, UINT32_MAX), i};
+    w->pairs[i] =
+        (sort_pair){(uint64_t)min64(l->home_units, UINT32_MAX) << 32 | (uint64_t)min64(l->units, UINT32_MAX), i};
   }
   sort_pairs(w->pairs, w->spare, n);
   for (int32_t i = 0; i < n; i++) {
@@ -422,9 +401,10 @@ static void keep_best(recursion *w, int32_t v) {
     if (w->work > MAX_WORK || (i % LOOK_EVERY == 0 && budget_over(w->budget))) w->full = true;
     if (dominated || w->full) continue;
     if (w->trail)
-      l.trail = add_step(w, l.course < 0 ? &w->trail->outside : &w->trail->inside,
-                         (trail_step){.before = l.trail, .beside = l.beside, .v = v, .place = l.place, .fresh = l.fresh,
-                                      .final = l.final});
+      l.trail = add_step(
+          w, l.course < 0 ? &w->trail->outside : &w->trail->inside,
+          (trail_step){
+              .before = l.trail, .beside = l.beside, .v = v, .place = l.place, .fresh = l.fresh, .final = l.final});
     l.fresh = false;
     l.beside = -1;
     kept->at[kept->n++] = l;
@@ -538,7 +518,9 @@ static void enter_bypasses(recursion *w, int32_t r) {
   for (int32_t k = 0; k < w->n_courses; k++) {
     bool begins = false;
     for (int32_t i = 0; i < w->outer.n; i++) begins |= w->outer.at[i].place == w->courses[k].home;
-    if (begins) add_label(w, (label){.trail = -1, .beside = -1, .place = HOME, .course = k, .home_units = w->courses[k].home_units});
+    if (begins)
+      add_label(w,
+                (label){.trail = -1, .beside = -1, .place = HOME, .course = k, .home_units = w->courses[k].home_units});
   }
   keep_last(w, w->c.chain[w->from]);
 }
@@ -573,7 +555,8 @@ static void find_passages(recursion *w, int32_t v) {
     int64_t ready_ns = max64(c->arrive_ns, sat_add(sat_add(c->load_ns, c->first_ns), l->load_ns));
     ready_ns = sat_add(ready_ns, time_on(w, v, c->goal == HOME ? c->home : c->goal));
     int64_t lasts_ns = max64(max64(ready_ns, l->end_ns), sat_add(c->busy_ns, l->busy_ns));
-    add_passage(w, (passage){c->home, c->goal, lasts_ns, l->home_units, c->goal == HOME ? 0 : l->units, l->trail, c->trail});
+    add_passage(
+        w, (passage){c->home, c->goal, lasts_ns, l->home_units, c->goal == HOME ? 0 : l->units, l->trail, c->trail});
   }
 }
 

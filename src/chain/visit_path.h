@@ -4,15 +4,7 @@
 #ifndef SITU_CHAIN_VISIT_PATH_H
 #define SITU_CHAIN_VISIT_PATH_H
 
-#include "chain/visit_chain.h"
-
-/* Memories of equal capacity on which each operator takes the same minimum time are one kind. */
-typedef struct memory_kinds {
-  int32_t n;
-  int32_t *of;             /* [memory] */
-  int32_t *members, *some; /* [kind] how many memories it has, and one of them */
-} memory_kinds;
-bool memory_kinds_find(memory_kinds *out, const visits *v, arena *a);
+#include "chain/memory_kinds.h"
 
 /* A path and operators that pass it by. */
 typedef struct visit_path {

@@ -41,7 +41,7 @@ int32_t trail_keep(visit_trail *t, int32_t last, int32_t bypasses) {
       n_visits += s.place != place; /* unlike the one behind it */
       place = s.place;
       s.inside = true;
-    s.beside = -1;
+      s.beside = -1;
       s.before = before;
       s.visit = n_visits;
       before = trail_add(t, &t->outside, s);
@@ -56,7 +56,6 @@ typedef struct visit {
   int32_t kind;
   int64_t bytes, footprint_bytes;
 } visit;
-
 
 typedef struct tour {
   trail_step *step; /* in order */

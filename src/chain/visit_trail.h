@@ -1,9 +1,9 @@
-/* chain/visit_trail.h - where the labels of a path have its operators (chain/visit_path.h), and a memory for each visit
+/* chain/visit_trail.h - where the labels of a path (chain/visit_path.h) have its operators, and a memory for each visit
  * of the best one: the relaxation forgets what a memory kept before, a plan cannot. */
 #ifndef SITU_CHAIN_VISIT_TRAIL_H
 #define SITU_CHAIN_VISIT_TRAIL_H
 
-#include "chain/visit_path.h"
+#include "chain/memory_kinds.h"
 
 /* Places of operators while a bypass is open: the memory in which it began, the one in which it ends, or (0 and up)
  * another memory of a kind. */

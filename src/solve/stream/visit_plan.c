@@ -1,7 +1,7 @@
 /* Plans from the labels of bound visit_labels: along its path they say which operators are in memory together. Memories
- * are chosen for the visits of the best one (chain/visit_trail.h); operators beside the path go where they end first, by
- * list scheduling; what does not fit goes elsewhere. A short run of `regions` then looks around the best of them. Does
- * nothing where that bound found no path. */
+ * are chosen for the visits of the best one (chain/visit_trail.h); operators beside the path go where they end first,
+ * by list scheduling; what does not fit goes elsewhere. A short run of `regions` then looks around the best of them.
+ * Does nothing where that bound found no path. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/stream/list.h"

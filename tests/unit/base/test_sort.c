@@ -23,8 +23,7 @@ static void pairs_are_sorted_and_ties_keep_their_order(void **state) {
         expected[k] = pairs[i];
       }
       sort_pairs(pairs, spare, n);
-      for (int32_t i = 0; i < n; i++)
-        assert_true(pairs[i].key == expected[i].key && pairs[i].at == expected[i].at);
+      for (int32_t i = 0; i < n; i++) assert_true(pairs[i].key == expected[i].key && pairs[i].at == expected[i].at);
     }
 }
 

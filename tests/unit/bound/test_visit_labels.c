@@ -153,9 +153,9 @@ static void many_branches_do_not_outlast_the_time_limit(void **state) {
   lab_free(&l);
 }
 
-/* a to d in a row, and x between a and d. A fast memory holds two of the five, and another one is 2 x 10 ns away. Without
- * the host (100 ns for any of them) no path takes more than 4 x 5 + 3 x 20, so the bound has none there; all that it has
- * in one memory must fit. */
+/* a to d in a row, and x between a and d. A fast memory holds two of the five, and another one is 2 x 10 ns away.
+ * Without the host (100 ns for any of them) no path takes more than 4 x 5 + 3 x 20, so the bound has none there; all
+ * that it has in one memory must fit. */
 static void visits_of_one_kind_get_memories_that_hold_them(void **state) {
   (void)state;
   lab l = machine(4, 290);
@@ -338,8 +338,8 @@ static void try_any_path(const situ_problem *p, int64_t optimum_ns, rng *r, uint
   arena_free(a);
 }
 
-/* Allows the operators of a path only the memory that the bound says. Returns whether it says one for each, and none for
- * others. */
+/* Allows the operators of a path only the memory that the bound says. Returns whether it says one for each, and none
+ * for others. */
 static bool hold_fast(visits *v, const visit_path *path, const int32_t *memory) {
   bool right = true, *on_path = ARENA_ZERO(v->scratch, bool, v->problem->n_operators);
   for (int32_t k = 0; k < path->n; k++) on_path[path->chain[k]] = true;
@@ -352,8 +352,8 @@ static bool hold_fast(visits *v, const visit_path *path, const int32_t *memory) 
   return right;
 }
 
-/* With every operator of the path held where the bound has it, the bound is never lower, and where there is a memory for
- * each visit mostly the same: what it says attains it. */
+/* With every operator of the path held where the bound has it, the bound is never lower, and where there is a memory
+ * for each visit mostly the same: what it says attains it. */
 static void what_it_says_of_memories_attains_the_bound(void **state) {
   (void)state;
   int32_t n_tried = 0, n_same = 0;

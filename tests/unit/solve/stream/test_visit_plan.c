@@ -6,8 +6,8 @@
 #include "situ/plan.h"
 #include "situ/solve.h"
 
-/* a, b, c, d in a row, and d reads a too, as in tests/unit/bound/test_visit_labels.c: the fast memory holds two of four,
- * and the bound, 130 ns, has a and d there. */
+/* a, b, c, d in a row, and d reads a too, as in tests/unit/bound/test_visit_labels.c: the fast memory holds two of
+ * four, and the bound, 130 ns, has a and d there. */
 static lab residual(int64_t memory_bytes) {
   static const int64_t HOST_NS[] = {60, 50, 50, 60};
   lab l = lab_new();
@@ -47,7 +47,8 @@ static void the_plan_has_operators_where_the_bound_has_them(void **state) {
   lab_free(&l);
 }
 
-/* Without bounds there are no labels, and where everything fits (4 x 5 = 20 ns) there is no path: the plan is HEFT's. */
+/* Without bounds there are no labels, and where everything fits (4 x 5 = 20 ns) there is no path: the plan is HEFT's.
+ */
 static void without_labels_the_plan_is_that_of_heft(void **state) {
   (void)state;
   lab tight = residual(290), loose = residual(10000);
