@@ -378,8 +378,8 @@ static bool find_chains(int64_t *lower_ns, destructive_search *s) {
   return true;
 }
 
-/* Raises T from the bound of the chains in growing steps while it is contradicted, then bisects. The first step is so
- * small that nothing more is tried where there is no contradiction behind it. */
+/* Raises T from the bound of the chains in growing steps while it is contradicted, then bisects. Nothing more is tried
+ * where the bound of the chains itself has no contradiction. */
 static situ_status destructive_compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch,
                                        budget *b, situ_error *error) {
   destructive_search s = {.p = p, .scratch = scratch, .budget = b, .n = p->n_operators, .n_devices = p->n_devices};
@@ -389,7 +389,7 @@ static situ_status destructive_compute(int64_t *lower_ns, certificate *proof, co
   if (!destructive_init(&s, scratch)) return fail_no_memory(error);
   choose_prices(&s);
   if (!find_chains(&closed, &s)) return fail_no_memory(error);
-  int64_t first_step = closed / PRECISION - 1, step = closed / FIRST_STEP + 1, end = closed - 1;
+  int64_t chains = closed, step = closed / FIRST_STEP + 1, end = closed - 1;
   while (closed > 0 && closed != open && s.n_steps < ALL_WORK && !budget_over(b)) {
     bool refuted;
     if (end > 2 * MAX_NS || (open >= 0 && open - closed < closed / PRECISION)) break;
@@ -399,9 +399,8 @@ static situ_status destructive_compute(int64_t *lower_ns, certificate *proof, co
     else
       *lower_ns = closed = end + 1;
     if (refuted && !destructive_certify(proof, &s, scratch)) return fail_no_memory(error);
-    if (first_step > 0 && open < 0) {
-      end = closed + first_step;
-      first_step = 0;
+    if (end < chains) {
+      end = chains;
       continue;
     }
     end = open < 0 ? closed + step : closed + (open - closed) / 2;
