@@ -151,11 +151,12 @@ static int64_t quick_ns(const solve_run *run) {
 }
 
 /* The maximum time of a row before the rounds, where these run it again: several searches by turns find more than one
- * alone. Large problems, where a turn takes long, keep it for longer. 0, no limit: it is not in the rounds, or steps
+ * alone. The same for `layers`, whose first plans are nearly as good as all of them. Large problems, where a turn takes
+ * long, keep both for longer. 0, no limit: it is not in the rounds, or steps
  * count, and no plan may depend on time. */
 static int64_t before_rounds_ns(const walks_cast *rounds, const solver *row, const solve_run *run) {
   static const int64_t BASE_NS = 100000000, OPERATOR_NS = 100000, LARGE_FACTOR = 30;
-  bool again = false;
+  bool again = row == &layers_solver;
   for (int32_t k = 0; k < rounds->n_searches; k++) again |= rounds->search[k] == row;
   if (!again || run->budget->max_steps != INT64_MAX) return 0;
   int64_t ns = BASE_NS + OPERATOR_NS * run->problem->n_operators;
