@@ -73,11 +73,12 @@ static situ_status check_steps(const table *t, const char *op, const char *class
   int64_t time_ns;
   if (t->graph->step_tokens == 0)
     return bad(t, error, op, class_name, "has times of prefill and decode, but the model takes no such steps");
-  for (json_member m = {0}; json_next(times, &m);)
-    if ((strcmp(m.key, PHASES[0]) != 0 && strcmp(m.key, PHASES[1]) != 0) || !read_time(&time_ns, m.value, unit_ns))
-      return bad(t, error, op, class_name,
-                 "must have \"prefill\" and \"decode\" with a time from 0 to 2^54 ns, or null");
-  return SITU_STATUS_OK;
+  bool ok = json_size(times) > 0;
+  for (json_member m = {0}; ok && json_next(times, &m);)
+    ok = (strcmp(m.key, PHASES[0]) == 0 || strcmp(m.key, PHASES[1]) == 0) && read_time(&time_ns, m.value, unit_ns);
+  return ok ? SITU_STATUS_OK
+            : bad(t, error, op, class_name,
+                  "must have \"prefill\" and \"decode\" with a time from 0 to 2^54 ns, or null");
 }
 
 bool cost_table_is_by_step(const json_value *root) {

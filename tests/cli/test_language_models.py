@@ -276,6 +276,11 @@ def test_times_of_a_step_of_each_kind():
     products = 6 * 7
     by_hand = (n - products) * 90_000 + products * (2000 + 10_000) + 6 * weights / 7 + n * 64 * 1000
     assert abs(helped["value_ns"] - by_hand) < 200, (helped["value_ns"], by_hand)
+    for name, of in (("cpu", cpu), ("rtx3090-24g", gpu)):  # in other units, joined
+        rows = {op: {name: {kind: ns / 1000 for kind, ns in of.items()}} for op in names}
+        pathlib.Path(f"{name}-us.json").write_text(json.dumps({"situ_costs": 1, "unit": "us", "operators": rows}))
+    joined = ["cpu-us.json,rtx3090-24g-us.json" if word == "steps.json" else word for word in call]
+    assert situ_json(*joined, "--fix", "cpu.json")["value_ns"] == helped["value_ns"]
     # A limit on one kind of step needs the times of both.
     limited = situ_json(*call, "--unused", "cpu", "--max-ttft", "1s")
     assert limited["value_ns"] == n * 64 * 100
@@ -284,9 +289,10 @@ def test_times_of_a_step_of_each_kind():
     mixed = ["mixed.json" if word == "steps.json" else word for word in call]
     situ(*mixed, "--max-ttft", "1s", code=2, err="needs the times of both")
     assert "decode_tokens_per_second" not in situ_json(*mixed, "--unused", "gpu0")
-    table["operators"][names[0]]["cpu"] = {"prefil": 3}
-    pathlib.Path("mixed.json").write_text(json.dumps(table))
-    situ(*mixed, code=3, err='must have "prefill" and "decode"')
+    for wrong in ({"prefil": 3}, {}, {"prefill": -1, "decode": 2}, {"prefill": {"prefill": 1}}):
+        table["operators"][names[0]]["cpu"] = wrong
+        pathlib.Path("mixed.json").write_text(json.dumps(table))
+        situ(*mixed, code=3, err='must have "prefill" and "decode"')
     pathlib.Path("cnn.json").write_text(json.dumps({"situ_costs": 1, "unit": "ns", "operators": {"conv1": {"cpu": cpu}}}))
     situ("place", "builtin:resnet50", "--platform", "cpu", "--cost-table", "cnn.json", code=3, err="takes no such steps")
 
