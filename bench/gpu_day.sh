@@ -70,7 +70,7 @@ run() {
   { nvidia-smi; nvidia-smi -q; lscpu; free -b; } >"$out/machine.txt" 2>&1 || true
   [ -x "$here/llamacpp/llama-bench" ] || compiled "$out" $((seconds / 2))
   [ ! -x "$here/llamacpp/llama-bench" ] || part engine 36 "$out" "$here" "$here/llamacpp"
-  part placed 20 "$out/placed.md"
+  part placed 20 "$out/placed.csv"
   part whole 14 "$out/whole.csv"
   part training 14 "$out/training.csv"
   part maps 12 "$out/maps.csv" "$here"

@@ -1,24 +1,20 @@
 #!/usr/bin/env python3
-"""Plans for a CPU and a GPU with too little memory, run by PyTorch: predicted and measured. Called by gpu_day.sh.
+"""Plans for a CPU and a GPU with too little memory, run by PyTorch: predicted and measured.
 
-    gpu_day.py OUT.md [--seconds 300] [--small]
+    placed.py OUT.csv [--seconds 80] [--small]
 
-Six modules with random weights are profiled on both devices, placed with a share of their weights as the GPU's memory, so that
-they must be split, run, and compared with the module on the CPU alone. Without a GPU the CPU stands for both. After the seconds
-given no further module is begun."""
+Six modules with random weights are profiled on both devices, placed with room for a share of their weights beside the
+activations as the GPU's memory, so that they must be split, run, and compared with the module on one device."""
 import argparse
-import os
-import pathlib
-import sys
-import time
-
-import torch
-from torch import nn
 
 import situ
 import situ.torch
+import torch
+from common import GPU, THREADS, Rows, card, each
+from torch import nn
 
-SHARES = (0.6,)
+HEAD = ["model", "memory, of the weights", "operators on the GPU", "predicted ms", "measured ms", "CPU alone ms", "GPU alone ms", "card"]
+SHARE = 0.6
 
 
 class Branches(nn.Module):
@@ -80,47 +76,31 @@ def machine(gpu_bytes):
     return p
 
 
-def rows(gpu, threads, deadline, small):
-    for name, module, x in models(small):
-        if time.monotonic() > deadline:
-            yield [name, "not begun: the time is over"] + [""] * 6
-            continue
-        module = module.eval()
-        with torch.no_grad():
-            profile = situ.torch.profile(module, (x,), {"cpu": "cpu", "gpu": gpu}, threads=threads, repeats=10)
-            held = sum(p.numel() * p.element_size() for p in module.parameters())
-            for share in SHARES:
-                plan = situ.place(profile.graph, machine(int((share + 0.1) * held) + (1 << 20)), costs=profile,
-                                  time_limit=6)
-                if not plan:
-                    yield [name, f"{share:.0%}", "no plan fits"] + [""] * 5
-                    continue
-                print(plan)
-                m = plan.measure(devices={"cpu": "cpu", "gpu0": gpu}, threads=threads, repeats=10)
-                print(m)
-                on_gpu = sum(d == "gpu0" for d in plan.placement.values())
-                yield [name, f"{share:.0%}", f"{on_gpu} of {len(plan.placement)}", f"{m['predicted_ns'] / 1e6:.2f}",
-                       f"{m['measured_ns'] / 1e6:.2f}", f"{m['predicted_ns'] / m['measured_ns'] - 1:+.0%}",
-                       f"{profile.whole_ns['cpu'] / 1e6:.2f}", f"{profile.whole_ns['gpu'] / 1e6:.2f}"]
+def measure(rows, name, module, x):
+    module = module.eval()
+    with torch.no_grad():
+        profile = situ.torch.profile(module, (x,), {"cpu": "cpu", "gpu": GPU}, threads=THREADS, repeats=10)
+        weights = sum(p.numel() * p.element_size() for p in module.parameters())
+        whole = situ.place(profile.graph, machine(1 << 40), costs=profile, fix={op.name: "gpu0" for op in profile.graph})
+        beside = max(d["memory_bytes"] for d in whole.report()["devices"]) - weights
+        plan = situ.place(profile.graph, machine(int(SHARE * weights) + beside), costs=profile, time_limit=6)
+        print(plan)
+        m = plan.measure(devices={"cpu": "cpu", "gpu0": GPU}, threads=THREADS, repeats=10)
+        print(m)
+    on_gpu = sum(d == "gpu0" for d in plan.placement.values())
+    rows.add(name, f"{SHARE:.0%}", f"{on_gpu} of {len(plan.placement)}", m["predicted_ns"] / 1e6, m["measured_ns"] / 1e6,
+             profile.whole_ns["cpu"] / 1e6, profile.whole_ns["gpu"] / 1e6, card()[0])
 
 
 def main():
     ask = argparse.ArgumentParser()
-    ask.add_argument("out", type=pathlib.Path)
-    ask.add_argument("--seconds", type=float, default=300)
+    ask.add_argument("out")
+    ask.add_argument("--seconds", type=float, default=80)
     ask.add_argument("--small", action="store_true")
     o = ask.parse_args()
     torch.manual_seed(1)
-    there = torch.cuda.is_available()
-    gpu, card = ("cuda:0", torch.cuda.get_device_name(0)) if there else ("cpu", "no GPU: the CPU twice")
-    threads = max(1, len(os.sched_getaffinity(0)) // (1 if there else 2))
-    head = ["model", "memory, of the weights", "operators on the GPU", "predicted ms", "measured ms", "error", "CPU alone ms", "GPU alone ms"]
-    o.out.write_text(f"PyTorch {torch.__version__}, {card}, {threads} threads of the CPU.\n\n| {' | '.join(head)} |\n|{'-|' * len(head)}\n")
-    for row in rows(gpu, threads, time.monotonic() + o.seconds, o.small):
-        with o.out.open("a") as f:
-            f.write(f"| {' | '.join(row)} |\n")
-        print(*row, sep="\t", flush=True)
+    each(Rows(o.out, HEAD, o.seconds), models(o.small), measure)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
