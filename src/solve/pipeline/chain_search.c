@@ -4,7 +4,7 @@
  * A plan is a sequence of devices, each with a stage whose producers lie in it or before it. Stages grow by one class
  * at a time in rising order, so each chain is enumerated once. Symmetry is broken twice: devices with equal routes are
  * used in order, and so are consecutive stages of which neither needs the other. The loads of placed classes are exact
- * (class_loads.h) and only grow, so a branch ends where they reach the incumbent, or where the remaining work does not
+ * (loads.h) and only grow, so a branch ends where they reach the incumbent, or where the remaining work does not
  * fit into the remaining devices. For problems where ideal_dp has only bounds: links that several devices load,
  * memories that accelerators share. docs/theory/exact/chain_search.md.
  *
@@ -14,7 +14,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/common/solver.h"
-#include "solve/pipeline/class_loads.h"
+#include "solve/pipeline/loads.h"
 #include "view/equal_devices.h"
 
 enum { MAX_CLASSES = 2000, MAX_DEVICES = 64, MAX_PLACED = 1 << 22 };
@@ -23,15 +23,17 @@ typedef struct chain_search {
   solve_run *run;
   const situ_problem *problem;
   contraction classes;
-  class_loads loads;
-  int32_t *class_at;       /* [rank] F goes upwards */
-  int32_t *waiting;        /* [class] predecessors not yet placed */
-  constraint_graph before; /* predecessors */
-  bool *used;              /* [device] */
-  equal_devices equal;     /* at EQUAL_ALWAYS */
-  double *price;           /* [class] its minimum time on any device */
-  double *rate;            /* [device] maximum price that it takes in a nanosecond */
-  double rest;             /* price of unplaced classes */
+  loads loads;
+  int64_t max_load_ns[2];   /* [phase] of the placed classes */
+  int64_t *running_bytes;   /* [memory] maximum of the placed classes */
+  int32_t *class_at, *rank; /* [rank], and back: F goes upwards */
+  int32_t *waiting;         /* [rank] 0 only if all predecessors are placed, and it is not */
+  constraint_graph before;  /* predecessors */
+  bool *used;               /* [device] */
+  equal_devices equal;      /* at EQUAL_ALWAYS */
+  double *price;            /* [class] its minimum time on any device */
+  double *rate;             /* [device] maximum price that it takes in a nanosecond */
+  double rest;              /* price of unplaced classes */
   int32_t n_placed;
   int64_t n_tried;
   int64_t max_ns; /* of plans that are searched for */
@@ -42,11 +44,15 @@ typedef struct chain_search {
 
 static bool order_classes(chain_search *s, arena *a) {
   const constraint_graph *f = &s->classes.forward;
-  if (!ARENA_ARRAYS(a, ARRAY(s->class_at, f->n), ARRAY(s->waiting, f->n)) ||
-      !constraint_graph_reverse(&s->before, f, a))
+  if (!ARENA_ARRAYS(a, ARRAY(s->class_at, f->n), ARRAY(s->rank, f->n), ARRAY(s->waiting, f->n)) ||
+      !constraint_graph_reverse(&s->before, f, a) || constraint_graph_order(s->class_at, f, a) != f->n)
     return false;
-  for (int32_t c = 0; c < f->n; c++) s->waiting[c] = s->before.start[c + 1] - s->before.start[c];
-  return constraint_graph_order(s->class_at, f, a) == f->n;
+  for (int32_t k = 0; k < f->n; k++) {
+    int32_t c = s->class_at[k];
+    s->rank[c] = k;
+    s->waiting[k] = s->before.start[c + 1] - s->before.start[c];
+  }
+  return true;
 }
 
 /* Time of a class on a device in all phases; SITU_NEVER_NS where it is not allowed. */
@@ -77,11 +83,10 @@ static void price_classes(chain_search *s) {
 static bool chain_search_init(chain_search *s, solve_run *run) {
   arena *a = run->arena;
   const situ_problem *p = run->problem;
-  *s = (chain_search){.run = run, .problem = p};
-  if (!contract(&s->classes, p, true, a) || !order_classes(s, a)) return false;
-  if (!class_loads_init(&s->loads, p, &s->classes, a)) return false;
-  if (!ARENA_ARRAYS(a, ZEROS(s->used, p->n_devices), ZEROS(s->price, s->classes.n_classes),
-                    ZEROS(s->rate, p->n_devices), ARRAY(s->operator_device, p->n_operators)) ||
+  if (!order_classes(s, a) || !loads_init(&s->loads, p, &s->classes, a)) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(s->running_bytes, p->n_memories), ZEROS(s->used, p->n_devices),
+                    ZEROS(s->price, s->classes.n_classes), ZEROS(s->rate, p->n_devices),
+                    ARRAY(s->operator_device, p->n_operators)) ||
       !equal_devices_find(&s->equal, p, EQUAL_ALWAYS, a))
     return false;
   price_classes(s);
@@ -96,8 +101,11 @@ static bool rest_fits(const chain_search *s, int32_t d) {
   return s->rest <= room * (1 + 1e-9) + 1;
 }
 
+/* The period of the placed classes. */
+static int64_t period(const chain_search *s) { return s->max_load_ns[0] + s->max_load_ns[1]; }
+
 static void offer(chain_search *s) {
-  int64_t promised_ns = class_loads_value(&s->loads);
+  int64_t promised_ns = period(s);
   contraction_expand(&s->classes, s->loads.device, s->operator_device);
   int64_t value_ns = solve_offer(s->run, &(placement){.device = s->operator_device});
   bool too_deep = value_ns == SITU_NEVER_NS && problem_keeps_by_depth(s->problem); /* sums here are of one input */
@@ -155,31 +163,42 @@ static void go_on(chain_search *s, stage at, int32_t rank) {
 static void grow(chain_search *s, stage at, int32_t first_rank) {
   const constraint_graph *f = &s->classes.forward;
   int32_t d = at.device;
-  for (int32_t rank = first_rank; rank < f->n && !s->stopped; rank++) {
+  for (int32_t rank = first_rank, n = f->n; rank < n; rank++) {
+    if (s->waiting[rank] > 0) continue;
+    if (s->stopped) return;
     int32_t c = s->class_at[rank];
-    if (s->waiting[c] > 0 || s->loads.device[c] >= 0) continue;
     if (!s->loads.allowed[(int64_t)c * s->problem->n_devices + d] || !count(s)) continue;
-    int64_t mark = s->loads.n_changes;
-    bool fits = class_loads_add(&s->loads, c, d);
+    int32_t m = s->problem->memory_of[d];
+    int64_t running = s->running_bytes[m], load[2] = {s->max_load_ns[0], s->max_load_ns[1]};
     double rest = s->rest;
+    loads_move(&s->loads, c, d);
+    loads_raise(&s->loads, s->max_load_ns);
+    s->running_bytes[m] = max64(running, s->loads.running_bytes[c]);
+    bool fits = sat_add(s->loads.used_bytes[m], s->running_bytes[m]) <= s->problem->platform->memory_bytes[m];
     s->rest -= s->price[c];
     s->n_placed++;
-    for (int32_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[f->to[i]]--;
-    if (fits && class_loads_value(&s->loads) <= s->max_ns && rest_fits(s, d))
+    s->waiting[rank] = 1;
+    for (int32_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[s->rank[f->to[i]]]--;
+    if (fits && period(s) <= s->max_ns && rest_fits(s, d))
       go_on(s, (stage){d, at.previous, at.in_order || needs(s, c, at.previous)}, rank);
-    for (int32_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[f->to[i]]++;
+    for (int32_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[s->rank[f->to[i]]]++;
+    s->waiting[rank] = 0;
     s->n_placed--;
     s->rest = rest;
-    class_loads_undo(&s->loads, c, mark);
+    s->running_bytes[m] = running;
+    s->max_load_ns[0] = load[0];
+    s->max_load_ns[1] = load[1];
+    loads_move(&s->loads, c, -1);
   }
 }
 
 static situ_status chain_search_solve(solve_run *run) {
   chain_search *s = ARENA_NEW(run->arena, chain_search, 1);
-  if (!s || !chain_search_init(s, run)) return fail_no_memory(run->error);
+  if (!s) return fail_no_memory(run->error);
+  *s = (chain_search){.run = run, .problem = run->problem, .max_ns = run->incumbent->value_ns - 1};
+  if (!contract(&s->classes, run->problem, true, run->arena)) return fail_no_memory(run->error);
   if (s->classes.n_classes > MAX_CLASSES) return SITU_STATUS_OK;
-  s->max_ns = run->incumbent->value_ns - 1;
-  if (s->classes.n_classes == 0) return SITU_STATUS_OK;
+  if (!chain_search_init(s, run)) return fail_no_memory(run->error);
   for (int32_t d = 0; d < s->problem->n_devices && !s->stopped; d++) {
     if (has_free_twin(s, d)) continue;
     s->used[d] = true;
@@ -192,7 +211,7 @@ static situ_status chain_search_solve(solve_run *run) {
 }
 
 static bool chain_search_serves(const situ_problem *p) {
-  return p->contiguous && !p->replicate && p->n_devices <= MAX_DEVICES && p->n_operators > 0;
+  return p->contiguous && !p->replicate && p->n_devices <= MAX_DEVICES && p->n_operators > 0 && loads_serve(p);
 }
 
 const solver chain_search_solver = {

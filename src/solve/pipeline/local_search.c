@@ -19,31 +19,27 @@ typedef struct annealing {
   search base; /* its cost is the soft maximum of now */
   loads now;
   contraction classes;
-  constraint_graph before; /* predecessors of units in F */
-  int32_t *unit_device;
-  int32_t *rank;    /* [device] its place in the order; contiguous only */
-  int32_t *at_rank; /* [place] device */
-  int32_t *moved;   /* units of the current move */
-  int32_t *seen;    /* [unit] stamp */
+  constraint_graph before;  /* predecessors of units in F */
+  int32_t *operator_device; /* scratch */
+  int32_t *rank;            /* [device] its place in the order; contiguous only */
+  int32_t *at_rank;         /* [place] device */
+  int32_t *moved;           /* units of the current move */
+  int32_t *seen;            /* [unit] stamp */
   int32_t stamp, n_moved;
   int32_t *from_of; /* [unit of the move] its device before */
   int64_t *waiting; /* [device] scratch */
 } annealing;
-
-static bool part_allows(const annealing *x, int32_t unit, int32_t d) {
-  return problem_allows_all(x->base.problem, contraction_members(&x->classes, unit), d);
-}
 
 static situ_status local_search_init(search *s) {
   annealing *x = (annealing *)s;
   const situ_problem *p = s->problem;
   arena *a = s->run->arena;
   bool good = contract(&x->classes, p, p->contiguous, a) &&
-              constraint_graph_reverse(&x->before, &x->classes.forward, a) && loads_init(&x->now, p, a);
+              constraint_graph_reverse(&x->before, &x->classes.forward, a) && loads_init(&x->now, p, &x->classes, a);
   int32_t n = x->classes.n_classes;
-  if (!good ||
-      !ARENA_ARRAYS(a, ARRAY(x->unit_device, n), ZEROS(x->rank, p->n_devices), ARRAY(x->at_rank, p->n_devices),
-                    ARRAY(x->moved, n), ARRAY(x->from_of, n), ZEROS(x->seen, n), ARRAY(x->waiting, p->n_devices)))
+  if (!good || !ARENA_ARRAYS(a, ARRAY(x->operator_device, p->n_operators), ZEROS(x->rank, p->n_devices),
+                             ARRAY(x->at_rank, p->n_devices), ARRAY(x->moved, n), ARRAY(x->from_of, n),
+                             ZEROS(x->seen, n), ARRAY(x->waiting, p->n_devices)))
     return fail_no_memory(s->run->error);
   return SITU_STATUS_OK;
 }
@@ -59,7 +55,7 @@ static bool order_devices(annealing *x) {
   }
   for (int32_t c = 0; c < x->classes.n_classes; c++)
     for (int32_t i = f->start[c]; i < f->start[c + 1]; i++)
-      x->waiting[x->unit_device[f->to[i]]] += x->unit_device[f->to[i]] != x->unit_device[c];
+      x->waiting[x->now.device[f->to[i]]] += x->now.device[f->to[i]] != x->now.device[c];
   for (int32_t place = 0; place < n; place++) {
     int32_t chosen = -1, ready = 0;
     for (int32_t d = 0; d < n; d++)
@@ -68,16 +64,16 @@ static bool order_devices(annealing *x) {
     x->rank[chosen] = place;
     x->at_rank[place] = chosen;
     for (int32_t c = 0; c < x->classes.n_classes; c++)
-      for (int32_t i = f->start[c]; x->unit_device[c] == chosen && i < f->start[c + 1]; i++)
-        x->waiting[x->unit_device[f->to[i]]] -= x->unit_device[f->to[i]] != chosen;
+      for (int32_t i = f->start[c]; x->now.device[c] == chosen && i < f->start[c + 1]; i++)
+        x->waiting[x->now.device[f->to[i]]] -= x->now.device[f->to[i]] != chosen;
   }
   return true;
 }
 
 static bool start_from(annealing *x, const int32_t *device) {
   for (int32_t c = 0; c < x->classes.n_classes; c++)
-    x->unit_device[c] = device[x->classes.member[x->classes.member_start[c]]];
-  loads_set(&x->now, device);
+    x->from_of[c] = device[x->classes.member[x->classes.member_start[c]]];
+  loads_set(&x->now, x->from_of);
   x->base.cost = loads_settle(&x->now);
   return !x->base.problem->contiguous || order_devices(x);
 }
@@ -94,14 +90,14 @@ static void add_unit(annealing *x, int32_t unit) {
  */
 static void gather_cluster(annealing *x, int32_t unit) {
   const constraint_graph *f = &x->classes.forward;
-  int32_t size = 1, from = x->unit_device[unit];
+  int32_t size = 1, from = x->now.device[unit];
   while (size < CLUSTER && search_draw(&x->base, 2)) size *= 2;
   for (int32_t k = 0; k < x->n_moved && x->n_moved < size; k++) {
     int32_t c = x->moved[k];
     for (int32_t i = f->start[c]; i < f->start[c + 1] && x->n_moved < size; i++)
-      if (x->unit_device[f->to[i]] == from) add_unit(x, f->to[i]);
+      if (x->now.device[f->to[i]] == from) add_unit(x, f->to[i]);
     for (int32_t i = x->before.start[c]; i < x->before.start[c + 1] && x->n_moved < size; i++)
-      if (x->unit_device[x->before.to[i]] == from) add_unit(x, x->before.to[i]);
+      if (x->now.device[x->before.to[i]] == from) add_unit(x, x->before.to[i]);
   }
 }
 
@@ -116,12 +112,12 @@ static bool gather(annealing *x, int32_t unit, int32_t to) {
     return true;
   }
   int32_t goal = x->rank[to];
-  bool later = goal > x->rank[x->unit_device[unit]];
+  bool later = goal > x->rank[x->now.device[unit]];
   const constraint_graph *way = later ? &x->classes.forward : &x->before;
   for (int32_t k = 0; k < x->n_moved; k++) {
     if (x->n_moved > LONGEST_MOVE) return false;
     for (int32_t i = way->start[x->moved[k]]; i < way->start[x->moved[k] + 1]; i++) {
-      int32_t rank = x->rank[x->unit_device[way->to[i]]];
+      int32_t rank = x->rank[x->now.device[way->to[i]]];
       if (later ? rank < goal : rank > goal) add_unit(x, way->to[i]);
     }
   }
@@ -133,7 +129,7 @@ static bool propose(annealing *x, int32_t *unit, int32_t *to) {
   const situ_problem *p = x->base.problem;
   *unit = search_draw(&x->base, x->classes.n_classes);
   if (p->pin[x->classes.member[x->classes.member_start[*unit]]] >= 0) return false;
-  int32_t from = x->unit_device[*unit];
+  int32_t from = x->now.device[*unit];
   if (p->contiguous && search_draw(&x->base, 4) != 0) {
     int32_t place = x->rank[from] + (search_draw(&x->base, 2) ? 1 : -1);
     if (place < 0 || place >= p->n_devices) return false;
@@ -141,7 +137,7 @@ static bool propose(annealing *x, int32_t *unit, int32_t *to) {
   } else if (search_draw(&x->base, 3) == 0) { /* where a neighbour is */
     int32_t u = search_draw_producer(&x->base, x->classes.member[x->classes.member_start[*unit]]);
     if (u < 0) return false;
-    *to = x->now.device[u];
+    *to = x->now.device[x->classes.class_of[u]];
   } else {
     *to = search_draw(&x->base, p->n_devices);
   }
@@ -149,12 +145,7 @@ static bool propose(annealing *x, int32_t *unit, int32_t *to) {
 }
 
 static void move_units(annealing *x, const int32_t *to_of, int32_t to) {
-  for (int32_t k = 0; k < x->n_moved; k++) {
-    int32_t unit = x->moved[k], d = to_of ? to_of[k] : to;
-    x->unit_device[unit] = d;
-    for (int32_t i = x->classes.member_start[unit]; i < x->classes.member_start[unit + 1]; i++)
-      loads_move(&x->now, x->classes.member[i], d);
-  }
+  for (int32_t k = 0; k < x->n_moved; k++) loads_move(&x->now, x->moved[k], to_of ? to_of[k] : to);
 }
 
 /* Tries one move; keeps or undoes it. Returns whether it was kept. */
@@ -163,8 +154,8 @@ static bool try_move(annealing *x) {
   int32_t unit, to;
   if (!propose(x, &unit, &to) || !gather(x, unit, to)) return false;
   for (int32_t k = 0; k < x->n_moved; k++) {
-    if (!part_allows(x, x->moved[k], to)) return false;
-    x->from_of[k] = x->unit_device[x->moved[k]];
+    if (!x->now.allowed[(int64_t)x->moved[k] * s->problem->n_devices + to]) return false;
+    x->from_of[k] = x->now.device[x->moved[k]];
   }
   move_units(x, NULL, to);
   double cost = loads_settle(&x->now), rise = cost - s->cost;
@@ -182,7 +173,8 @@ static void local_search_sweep(search *s) {
   annealing *x = (annealing *)s;
   for (int32_t k = 0; k < SEARCH_SWEEP; k++) {
     if (!try_move(x) || loads_period(&x->now) >= s->run->incumbent->value_ns) continue;
-    solve_try(s->run, &(placement){.device = x->now.device});
+    contraction_expand(&x->classes, x->now.device, x->operator_device);
+    solve_try(s->run, &(placement){.device = x->operator_device});
   }
   if (s->problem->contiguous && search_draw(s, 32) == 0) order_devices(x);
   budget_spend(s->run->budget, 1);

@@ -7,40 +7,78 @@
 #include "solve/pipeline/loads.h"
 #include "solve/stream/critical.h"
 
-static void loads_after_moves_are_those_of_the_simulator(void **state) {
+/* Units are placed in random order, some taken back on the way: loads only grow with them, and are what they were
+ * after one is taken back. Then all move about. At every time that all are placed the loads are the simulator's. */
+typedef struct tested {
+  loads now;
+  contraction units;
+  int32_t *operator_device;
+  int64_t max_ns[2];
+  simulator *simulator;
+} tested;
+
+static void place_all(tested *x, int32_t *order, rng *r) {
+  int32_t n = x->units.n_classes, n_devices = x->now.problem->n_devices;
+  for (int32_t k = 0; k < n; k++) order[k] = k;
+  for (int32_t k = 0; k < n; k++) {
+    int32_t other = k + (int32_t)rng_below(r, n - k), unit = order[other];
+    order[other] = order[k];
+    order[k] = unit;
+    int64_t before = loads_period(&x->now);
+    loads_move(&x->now, unit, (int32_t)rng_below(r, n_devices));
+    assert_true(loads_period(&x->now) >= before);
+    loads_move(&x->now, unit, -1);
+    assert_int_equal(loads_period(&x->now), before);
+    loads_raise(&x->now, x->max_ns); /* what has changed and changed back is no more than it was */
+    assert_int_equal(x->max_ns[0] + x->max_ns[1], before);
+    loads_move(&x->now, unit, (int32_t)rng_below(r, n_devices));
+    loads_raise(&x->now, x->max_ns);
+    assert_int_equal(x->max_ns[0] + x->max_ns[1], loads_period(&x->now));
+  }
+}
+
+static void agree_with_simulator(tested *x) {
+  bool fits = true;
+  contraction_expand(&x->units, x->now.device, x->operator_device);
+  simulation found = simulator_run(x->simulator, &(placement){.device = x->operator_device}, true);
+  assert_int_equal(loads_period(&x->now), found.value_ns);
+  for (int32_t m = 0; m < x->now.problem->n_memories; m++) fits &= loads_fit(&x->now, m);
+  assert_int_equal(fits, found.excess_bytes == 0);
+}
+
+static void loads_are_those_of_the_simulator(void **state) {
   (void)state;
-  for (uint64_t seed = 1; seed <= 60; seed++) {
+  for (uint64_t seed = 1; seed <= 400; seed++) {
+    rng r = rng_new(seed);
     lab_options o = {.seed = seed,
-                     .n_operators = 5 + (int32_t)(seed % 20),
-                     .n_devices = 2 + (int32_t)(seed % 4),
-                     .density = 0.2,
-                     .training = seed % 3 == 0,
-                     .memory = seed % 2 ? 0.5 : 0,
+                     .n_operators = 3 + (int32_t)rng_below(&r, 20),
+                     .n_devices = 2 + (int32_t)rng_below(&r, 4),
+                     .n_hosts = 1 + (int32_t)rng_below(&r, 2),
+                     .density = 0.3,
+                     .n_colocations = (int32_t)rng_below(&r, 3),
+                     .training = rng_below(&r, 2),
+                     .memory = rng_below(&r, 2) ? 0.5 : 0,
                      .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
                                  .free = true,
-                                 .async_copies = seed % 5 == 0,
-                                 .in_flight = 1 + (int32_t)(seed % 3),
-                                 .schedule = seed % 4 < 2 ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B,
-                                 .communication = seed % 2 ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED}};
+                                 .async_copies = rng_below(&r, 3) == 0,
+                                 .in_flight = 1 + (int32_t)rng_below(&r, 3)}};
+    o.options.communication = rng_below(&r, 2) ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED;
+    o.options.schedule = rng_below(&r, 2) ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B;
     lab l = lab_random(&o);
     const situ_problem *p = l.problem;
     arena *a = arena_new();
-    simulator *s = simulator_new(p, a);
-    loads kept;
-    assert_true(loads_init(&kept, p, a));
-    int32_t *device = ARENA_ZERO(a, int32_t, p->n_operators);
-    loads_set(&kept, device);
-    rng r = rng_new(seed);
-    for (int32_t k = 0; k < 200; k++) {
-      int32_t v = (int32_t)rng_below(&r, p->n_operators), d = (int32_t)rng_below(&r, p->n_devices);
-      device[v] = d;
-      loads_move(&kept, v, d);
-      simulation found = simulator_run(s, &(placement){.device = device}, true);
-      assert_int_equal(loads_period(&kept), found.value_ns);
-      bool fits = true;
-      for (int32_t m = 0; m < p->n_memories; m++) fits &= loads_fit(&kept, m);
-      assert_int_equal(fits, found.excess_bytes == 0);
-      double soft = loads_settle(&kept), hard = (double)found.value_ns;
+    tested x = {.simulator = simulator_new(p, a), .operator_device = ARENA_NEW(a, int32_t, p->n_operators)};
+    assert_true(contract(&x.units, p, false, a) && loads_init(&x.now, p, &x.units, a));
+    int32_t *order = ARENA_NEW(a, int32_t, x.units.n_classes), *same = ARENA_NEW(a, int32_t, x.units.n_classes);
+    place_all(&x, order, &r);
+    agree_with_simulator(&x);
+    for (int32_t k = 0; k < x.units.n_classes; k++) same[k] = x.now.device[k];
+    loads_set(&x.now, same);
+    for (int32_t k = 0; k < 30; k++) {
+      int32_t unit = (int32_t)rng_below(&r, x.units.n_classes);
+      loads_move(&x.now, unit, (int32_t)rng_below(&r, p->n_devices));
+      agree_with_simulator(&x);
+      double soft = loads_settle(&x.now), hard = (double)loads_period(&x.now);
       assert_true(soft >= hard * 0.999999 && soft <= hard * 2 + 1e-6); /* 16-norm of at most 2^16 loads */
     }
     arena_free(a);
@@ -81,7 +119,7 @@ static void a_critical_path_runs_from_start_to_end(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(loads_after_moves_are_those_of_the_simulator),
+      cmocka_unit_test(loads_are_those_of_the_simulator),
       cmocka_unit_test(a_critical_path_runs_from_start_to_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
