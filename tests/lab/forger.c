@@ -7,6 +7,7 @@
 #include "brute.h"
 #include "check/check_fields.h"
 #include "plan/plan.h"
+#include "proved.h"
 #include "test.h"
 
 enum { MAX_REAL = 24, PER_PROBLEM = 256, MAX_CHANGES = 4, LONGEST_LIST = 4096 };
@@ -157,14 +158,11 @@ static void find_real(forger *f) {
   view = *f->problem;
   if (view.execution == SITU_EXECUTION_STREAM && view.objective == SITU_OBJECTIVE_THROUGHPUT)
     problem_view_pipeline(&view, f->problem);
-  budget unlimited = budget_new(0, 0, NULL, NULL);
   f->n_real = 0;
   for (int32_t i = 0; bounds[i] && f->n_real < MAX_REAL; i++) {
-    int64_t lower;
     certificate *c = &f->real[f->n_real];
-    *c = (certificate){0};
     if (!problem_is_of(p, bounds[i]->models)) continue;
-    assert_int_equal(bounds[i]->compute(&lower, c, p, f->arena, &unlimited, NULL), SITU_STATUS_OK);
+    proved_bound(c, bounds[i], p, f->arena);
     c->bound = bounds[i]->name;
     f->n_real += c->kind != NULL;
   }

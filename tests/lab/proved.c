@@ -46,11 +46,27 @@ certificate proved_lists(const char *kind, const char *lists, arena *a) {
   return c;
 }
 
-bool proved_claim(const situ_problem *problem, const certificate *c) {
+int64_t proved_of_claim(const situ_problem *problem, const certificate *c, bool *objected) {
   situ_verdict *verdict = judged(problem, *c, c->lower_ns);
-  bool good = verdict->verified_ns == c->lower_ns && !*complaint(verdict);
+  int64_t found = verdict->verified_ns;
+  *objected = *complaint(verdict);
   situ_verdict_free(verdict);
-  return good;
+  return found;
+}
+
+bool proved_claim(const situ_problem *problem, const certificate *c) {
+  bool objected;
+  return proved_of_claim(problem, c, &objected) == c->lower_ns && !objected;
+}
+
+int64_t proved_bound(certificate *proof, const bound *row, const situ_problem *problem, arena *a) {
+  budget unlimited = budget_new(0, 0, NULL, NULL);
+  certificate unwanted;
+  int64_t lower_ns = -1;
+  if (!proof) proof = &unwanted;
+  *proof = (certificate){0};
+  assert_int_equal(row->compute(&lower_ns, proof, problem, a, &unlimited, NULL), SITU_STATUS_OK);
+  return lower_ns;
 }
 
 int64_t proved_by(const situ_problem *problem, const certificate *c) {

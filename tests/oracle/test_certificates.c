@@ -2,6 +2,7 @@
  * or made up, prove more than the optimum. */
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/proved.h"
 #include "../lab/test.h"
 #include "../lab/tier.h"
 #include "base/rng.h"
@@ -20,31 +21,13 @@ typedef struct trial {
   uint64_t seed;
 } trial;
 
-/* What the checker sees proved of a claim; *objected says whether it called the certificate wrong. */
-static int64_t verified(const trial *t, const certificate *c, bool *objected) {
-  situ_plan *plan = plan_new(t->problem);
-  situ_verdict *verdict;
-  assert_non_null(plan);
-  plan->proof = *c;
-  plan->lower_bound_ns = c->lower_ns;
-  plan->bound = c->bound;
-  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
-  int64_t found = verdict->verified_ns;
-  *objected = false;
-  for (int32_t i = 0; i < verdict->n_kept; i++)
-    *objected |= strcmp(situ_verdict_violation(verdict, i).rule, "certificate") == 0;
-  situ_verdict_free(verdict);
-  situ_plan_free(plan);
-  return found;
-}
-
 /* No numbers prove more than the truth, whatever they claim; what is not proved is called wrong. */
 static void hold_back(const trial *t, certificate c, const char *how) {
   int64_t claims[] = {c.lower_ns, t->optimum_ns == SITU_NEVER_NS ? SITU_NEVER_NS : t->optimum_ns + 1, SITU_NEVER_NS};
   for (size_t i = 0; i < 3; i++) {
     bool objected;
     c.lower_ns = claims[i];
-    int64_t found = verified(t, &c, &objected);
+    int64_t found = proved_of_claim(t->problem, &c, &objected);
     if (found > t->optimum_ns)
       fail_msg("seed %d: a certificate of %s, %s, proves %lld, but %lld is possible", (int)t->seed, c.kind, how,
                (long long)found, (long long)t->optimum_ns);
@@ -75,7 +58,7 @@ static void spoil(const trial *t, const certificate *c) {
     other.list[k] = c->list[k];
     other.list[k].name = "nonsense";
     bool needed = strcmp(c->list[k].name, "instant") != 0; /* without it some prove as much */
-    int64_t found = verified(t, &other, &objected);
+    int64_t found = proved_of_claim(t->problem, &other, &objected);
     assert_true(needed ? found == 0 && objected : (found == 0) == objected);
     other.list[k] = c->list[k];
   }
@@ -84,27 +67,24 @@ static void spoil(const trial *t, const certificate *c) {
     hold_back(t, other, "of another kind");
   }
   other.kind = "nonsense";
-  assert_int_equal(verified(t, &other, &objected), 0);
+  assert_int_equal(proved_of_claim(t->problem, &other, &objected), 0);
   assert_true(objected);
 }
 
 /* Each bound's certificate. */
 static void hold_bounds(const trial *t, bool also_spoilt) {
   const situ_problem *p = t->problem;
-  budget unlimited = budget_new(0, 0, NULL, NULL);
   arena *a = arena_new();
   for (int32_t i = 0; bounds[i]; i++) {
-    bool serves = problem_is_of(p, bounds[i]->models);
-    if (!serves) continue;
-    int64_t lower;
+    if (!problem_is_of(p, bounds[i]->models)) continue;
     bool objected;
-    certificate c = {0};
+    certificate c;
     arena_mark mark = arena_get_mark(a);
-    assert_int_equal(bounds[i]->compute(&lower, &c, p, a, &unlimited, NULL), SITU_STATUS_OK);
+    int64_t lower = proved_bound(&c, bounds[i], p, a);
     c.bound = bounds[i]->name;
     if (c.kind) {
       assert_true(c.lower_ns <= lower);
-      int64_t found = verified(t, &c, &objected);
+      int64_t found = proved_of_claim(t->problem, &c, &objected);
       if (found != c.lower_ns || objected || found > t->optimum_ns)
         fail_msg("seed %d: bound %s claims %lld; verified are %lld, the optimum is %lld", (int)t->seed, c.bound,
                  (long long)c.lower_ns, (long long)found, (long long)t->optimum_ns);
@@ -230,9 +210,9 @@ static void the_judge_of_blocks_knows_the_optimum(void **state) {
       assert_non_null(certificate_add_operators(&c, "cuts", 0, a));
       int64_t *rest = certificate_add(&c, "rests", l.problem->n_devices, a);
       *rest = t.optimum_ns;
-      assert_true(verified(&t, &c, &objected) == t.optimum_ns && !objected);
+      assert_true(proved_of_claim(t.problem, &c, &objected) == t.optimum_ns && !objected);
       c.lower_ns = ++*rest;
-      assert_true(verified(&t, &c, &objected) == 0 && objected);
+      assert_true(proved_of_claim(t.problem, &c, &objected) == 0 && objected);
       arena_free(a);
     }
     situ_plan_free(plan);

@@ -70,10 +70,8 @@ static void without_room_there_is_no_plan(void **state) {
   (void)state;
   for (int64_t room = 50; room <= 51; room++) {
     lab s = step(room);
-    budget unlimited = budget_new(0, 0, NULL, NULL);
-    certificate proof = {0};
-    int64_t lower;
-    assert_int_equal(critical_path_bound.compute(&lower, &proof, s.problem, s.arena, &unlimited, NULL), SITU_STATUS_OK);
+    certificate proof;
+    int64_t lower = proved_bound(&proof, &critical_path_bound, s.problem, s.arena);
     assert_int_equal(lower, room < 51 ? SITU_NEVER_NS : 60);
     assert_int_equal(certificate_size(&proof, "instant"), room < 51);
     lab_free(&s);
@@ -109,10 +107,8 @@ static void the_stash_of_a_pipeline_counts_with_its_weights(void **state) {
     lab_pose(&s,
              &(situ_problem_options){
                  .execution = SITU_EXECUTION_PIPELINE, .objective = SITU_OBJECTIVE_THROUGHPUT, .in_flight = in_flight});
-    budget unlimited = budget_new(0, 0, NULL, NULL);
-    certificate proof = {0};
-    int64_t lower, most = in_flight == 1 ? 1400 : 1700;
-    assert_int_equal(area_bound.compute(&lower, &proof, s.problem, s.arena, &unlimited, NULL), SITU_STATUS_OK);
+    certificate proof;
+    int64_t lower = proved_bound(&proof, &area_bound, s.problem, s.arena), most = in_flight == 1 ? 1400 : 1700;
     assert_in_range(lower, most - 20, most);
     assert_true(proved_by(s.problem, &proof) == lower);
     lab_free(&s);

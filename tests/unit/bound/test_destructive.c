@@ -4,17 +4,9 @@
 #include "../../lab/test.h"
 #include "bound/bound.h"
 
-static int64_t bound_of_problem(const situ_problem *p, certificate *proof, arena *a) {
-  budget unlimited = budget_new(0, 0, NULL, NULL);
-  int64_t lower_ns = -1;
-  *proof = (certificate){0};
-  assert_int_equal(destructive_bound.compute(&lower_ns, proof, p, a, &unlimited, NULL), SITU_STATUS_OK);
-  return lower_ns;
-}
-
 static int64_t bound_of(lab *s, certificate *proof) {
   lab_pose(s, &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
-  return bound_of_problem(s->problem, proof, s->arena);
+  return proved_bound(proof, &destructive_bound, s->problem, s->arena);
 }
 
 /* The bound says just this, and the judge sees it proved by its numbers, and no more. */
@@ -129,7 +121,7 @@ static void it_serves_64_devices(void **state) {
     assert_int_equal(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, &options, NULL), SITU_STATUS_OK);
     certificate c;
     arena *a = arena_new();
-    assert_int_equal(bound_of_problem(l.problem, &c, a), more ? 0 : 7);
+    assert_int_equal(proved_bound(&c, &destructive_bound, l.problem, a), more ? 0 : 7);
     arena_free(a);
     lab_free(&l);
   }

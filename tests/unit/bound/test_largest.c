@@ -1,17 +1,14 @@
 /* The largest part that stays together: never above the optimum, and cases by hand. */
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
+#include "../../lab/proved.h"
 #include "../../lab/test.h"
 #include "base/rng.h"
 #include "bound/bound.h"
 
-extern const bound largest_bound;
-
 static int64_t largest_of(const situ_problem *p) {
   arena *a = arena_new();
-  budget b = budget_new(0, 0, NULL, NULL);
-  int64_t lower = -1;
-  assert_int_equal(largest_bound.compute(&lower, &(certificate){0}, p, a, &b, NULL), SITU_STATUS_OK);
+  int64_t lower = proved_bound(NULL, &largest_bound, p, a);
   arena_free(a);
   return lower;
 }

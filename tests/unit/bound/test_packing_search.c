@@ -1,15 +1,13 @@
 /* The bound packing by hand: what fits only after a first choice is taken back. The oracle has all small problems. */
 #include "../../lab/lab.h"
+#include "../../lab/proved.h"
 #include "../../lab/test.h"
 #include "bound/bound.h"
 
 /* Whether the bound says that there is no plan in an execution model. Frees the problem. */
 static bool refuted_in(lab *s, situ_execution execution) {
   lab_pose(s, &(situ_problem_options){.execution = execution});
-  budget unlimited = budget_new(0, 0, NULL, NULL);
-  certificate proof = {0};
-  int64_t lower_ns = -1;
-  assert_int_equal(packing_bound.compute(&lower_ns, &proof, s->problem, s->arena, &unlimited, NULL), SITU_STATUS_OK);
+  int64_t lower_ns = proved_bound(NULL, &packing_bound, s->problem, s->arena);
   assert_true(lower_ns == 0 || lower_ns == SITU_NEVER_NS);
   lab_free(s);
   return lower_ns == SITU_NEVER_NS;

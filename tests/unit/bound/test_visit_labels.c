@@ -1,6 +1,7 @@
 /* Visits by labels: by hand, against brute force with paths and bypasses from nowhere, and before the judge. */
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
+#include "../../lab/proved.h"
 #include "../../lab/test.h"
 #include "../../lab/tier.h"
 #include "base/checked.h"
@@ -13,34 +14,6 @@
 #include "situ/plan.h"
 
 enum { MAX_OPERATORS = 16 };
-
-extern const bound visit_label_bound, memory_visits_bound;
-
-static int64_t value_of(const bound *row, const situ_problem *p, certificate *proof, arena *a) {
-  budget unlimited = budget_new(0, 0, NULL, NULL);
-  int64_t lower_ns = -1;
-  memset(proof, 0, sizeof *proof);
-  assert_int_equal(row->compute(&lower_ns, proof, p, a, &unlimited, NULL), SITU_STATUS_OK);
-  return lower_ns;
-}
-
-/* What the checker sees proved of a claim; *objected: whether it calls the certificate wrong. */
-static int64_t judged(const situ_problem *p, const certificate *proof, bool *objected) {
-  situ_plan *plan = plan_new(p);
-  situ_verdict *verdict;
-  assert_non_null(plan);
-  plan->proof = *proof;
-  plan->proof.bound = plan->bound = "visit_labels";
-  plan->lower_bound_ns = proof->lower_ns;
-  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
-  int64_t found = verdict->verified_ns;
-  *objected = false;
-  for (int32_t i = 0; i < verdict->n_kept; i++)
-    *objected |= strcmp(situ_verdict_violation(verdict, i).rule, "certificate") == 0;
-  situ_verdict_free(verdict);
-  situ_plan_free(plan);
-  return found;
-}
 
 /* A host without limit, and n_fast devices of one class with a memory each, joined to the host alone by a link of each
  * direction. */
@@ -72,9 +45,9 @@ static int64_t expect(lab *l, int64_t expected_ns) {
   arena *a = arena_new();
   certificate proof;
   bool objected;
-  assert_int_equal(value_of(&visit_label_bound, l->problem, &proof, a), expected_ns);
-  assert_true(judged(l->problem, &proof, &objected) == expected_ns && !objected);
-  int64_t visits_ns = value_of(&memory_visits_bound, l->problem, &proof, a);
+  assert_int_equal(proved_bound(&proof, &visit_label_bound, l->problem, a), expected_ns);
+  assert_true(proved_of_claim(l->problem, &proof, &objected) == expected_ns && !objected);
+  int64_t visits_ns = proved_bound(&proof, &memory_visits_bound, l->problem, a);
   arena_free(a);
   return visits_ns;
 }
@@ -83,7 +56,7 @@ static int64_t expect(lab *l, int64_t expected_ns) {
 static void expect_placed(lab *l, const int32_t *expected) {
   arena *a = arena_new();
   certificate proof;
-  value_of(&visit_label_bound, l->problem, &proof, a);
+  proved_bound(&proof, &visit_label_bound, l->problem, a);
   assert_int_equal(proof.n_placed, l->problem->n_operators);
   for (int32_t v = 0; v < l->problem->n_operators; v++) assert_int_equal(proof.memory[v], expected[v]);
   arena_free(a);
@@ -169,7 +142,7 @@ static void visits_of_one_kind_get_memories_that_hold_them(void **state) {
   pose(&l, SITU_CONTENTION_NONE);
   arena *scratch = arena_new();
   certificate proof;
-  int64_t lower_ns = value_of(&visit_label_bound, l.problem, &proof, scratch);
+  int64_t lower_ns = proved_bound(&proof, &visit_label_bound, l.problem, scratch);
   assert_true(lower_ns > 0 && lower_ns <= brute_force(l.problem, NULL));
   assert_int_equal(proof.n_placed, 5);
   for (int32_t v = 0; v < 5; v++) {
@@ -328,12 +301,12 @@ static void try_any_path(const situ_problem *p, int64_t optimum_ns, rng *r, uint
   if (lower_ns > optimum_ns)
     fail_msg("seed %d: %lld proved, %lld possible", (int)seed, (long long)lower_ns, (long long)optimum_ns);
   certificate c = claim(&x.path, lower_ns, a);
-  int64_t found = judged(p, &c, &objected);
+  int64_t found = proved_of_claim(p, &c, &objected);
   if (found != lower_ns || objected)
     fail_msg("seed %d: %lld of %lld ns verified", (int)seed, (long long)found, (long long)lower_ns);
   if (lower_ns < SITU_NEVER_NS) {
     c.lower_ns++;
-    assert_true(judged(p, &c, &objected) == 0 && objected);
+    assert_true(proved_of_claim(p, &c, &objected) == 0 && objected);
   }
   arena_free(a);
 }
@@ -396,11 +369,11 @@ static void no_path_proves_too_much_and_the_judge_agrees(void **state) {
       certificate proof;
       bool objected;
       int64_t optimum_ns = brute_force(l.problem, NULL),
-              other_ns = value_of(&memory_visits_bound, l.problem, &proof, a);
-      int64_t found_ns = value_of(&visit_label_bound, l.problem, &proof, a);
+              other_ns = proved_bound(&proof, &memory_visits_bound, l.problem, a);
+      int64_t found_ns = proved_bound(&proof, &visit_label_bound, l.problem, a);
       if (found_ns > optimum_ns)
         fail_msg("seed %d: bound %lld, optimum %lld", (int)seed, (long long)found_ns, (long long)optimum_ns);
-      if (found_ns > 0) assert_true(judged(l.problem, &proof, &objected) == found_ns && !objected);
+      if (found_ns > 0) assert_true(proved_of_claim(l.problem, &proof, &objected) == found_ns && !objected);
       n_stronger += found_ns > other_ns;
       n_tight += found_ns == optimum_ns;
       for (int32_t round = 0; round < 4; round++) try_any_path(l.problem, optimum_ns, &r, seed);

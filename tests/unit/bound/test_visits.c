@@ -1,6 +1,7 @@
 /* Memory visits: by hand, against brute force with chains and prices from nowhere, and before the judge. */
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
+#include "../../lab/proved.h"
 #include "../../lab/test.h"
 #include "../../lab/tier.h"
 #include "base/checked.h"
@@ -14,34 +15,6 @@
 #include "situ/solve.h"
 
 enum { MAX_OPERATORS = 16, MAX_PRICES = 4 };
-
-extern const bound memory_visits_bound;
-
-static int64_t bound_of(const situ_problem *p, certificate *proof, arena *a) {
-  budget unlimited = budget_new(0, 0, NULL, NULL);
-  int64_t lower_ns = -1;
-  memset(proof, 0, sizeof *proof);
-  assert_int_equal(memory_visits_bound.compute(&lower_ns, proof, p, a, &unlimited, NULL), SITU_STATUS_OK);
-  return lower_ns;
-}
-
-/* What the checker sees proved of a claim; *objected: whether it calls the certificate wrong. */
-static int64_t judged(const situ_problem *p, const certificate *proof, bool *objected) {
-  situ_plan *plan = plan_new(p);
-  situ_verdict *verdict;
-  assert_non_null(plan);
-  plan->proof = *proof;
-  plan->proof.bound = plan->bound = "visits";
-  plan->lower_bound_ns = proof->lower_ns;
-  assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
-  int64_t found = verdict->verified_ns;
-  *objected = false;
-  for (int32_t i = 0; i < verdict->n_kept; i++)
-    *objected |= strcmp(situ_verdict_violation(verdict, i).rule, "certificate") == 0;
-  situ_verdict_free(verdict);
-  situ_plan_free(plan);
-  return found;
-}
 
 /* A host without limit on which an operator takes 50, and n_fast devices with a memory each on which it takes 5; each
  * operator weighs 1000 and makes 10 bytes, which take 10 ns to the host and as long from it. `edges` by pairs. */
@@ -69,8 +42,9 @@ static void expect_bound(lab l, int64_t expected_ns) {
   arena *a = arena_new();
   certificate proof;
   bool objected;
-  assert_int_equal(bound_of(l.problem, &proof, a), expected_ns);
-  assert_true(proof.kind ? judged(l.problem, &proof, &objected) == expected_ns && !objected : expected_ns == 0);
+  assert_int_equal(proved_bound(&proof, &memory_visits_bound, l.problem, a), expected_ns);
+  assert_true(proof.kind ? proved_of_claim(l.problem, &proof, &objected) == expected_ns && !objected
+                         : expected_ns == 0);
   if (expected_ns > 0) assert_int_equal(brute_force(l.problem, NULL), expected_ns);
   arena_free(a);
   lab_free(&l);
@@ -115,7 +89,7 @@ static void the_longest_path_is_followed(void **state) {
   lab l = make(row, 6, 7, 3, 2025);
   arena *a = arena_new();
   certificate proof;
-  assert_int_equal(bound_of(l.problem, &proof, a), 70);
+  assert_int_equal(proved_bound(&proof, &memory_visits_bound, l.problem, a), 70);
   arena_free(a);
   lab_free(&l);
 }
@@ -222,12 +196,12 @@ static void try_any_chain(const situ_problem *p, int64_t optimum_ns, rng *r, uin
     }
     prices = certificate_add(&c, "byte_prices", n_prices, a);
     memcpy(prices, price, (size_t)n_prices * sizeof *price);
-    int64_t found = judged(p, &c, &objected);
+    int64_t found = proved_of_claim(p, &c, &objected);
     if (found != lower_ns || objected)
       fail_msg("seed %d: %lld of %lld ns verified", (int)seed, (long long)found, (long long)lower_ns);
     if (lower_ns < SITU_NEVER_NS) {
       c.lower_ns++;
-      assert_true(judged(p, &c, &objected) == 0 && objected);
+      assert_true(proved_of_claim(p, &c, &objected) == 0 && objected);
     }
   }
   arena_free(a);
@@ -257,10 +231,10 @@ static void no_chain_and_prices_prove_too_much_and_the_judge_agrees(void **state
       arena *a = arena_new();
       certificate proof;
       bool objected;
-      int64_t optimum = brute_force(l.problem, NULL), found = bound_of(l.problem, &proof, a);
+      int64_t optimum = brute_force(l.problem, NULL), found = proved_bound(&proof, &memory_visits_bound, l.problem, a);
       if (found > optimum)
         fail_msg("seed %d: bound %lld, optimum %lld", (int)seed, (long long)found, (long long)optimum);
-      if (found > 0) assert_true(judged(l.problem, &proof, &objected) == found && !objected);
+      if (found > 0) assert_true(proved_of_claim(l.problem, &proof, &objected) == found && !objected);
       n_above += found > longest_chain(l.problem, a);
       for (int32_t round = 0; round < 4; round++) try_any_chain(l.problem, optimum, &r, seed);
       arena_free(a);
