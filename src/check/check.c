@@ -126,7 +126,7 @@ static situ_status check_constraints(judge *j, situ_error *error) {
     int32_t d = j->plan->device[v];
     const char *name = j->platform->devices[d].name;
     count[d]++;
-    if (p->costs->time_ns[(int64_t)v * p->n_classes + j->platform->class_of[d]] == SITU_NEVER_NS)
+    if (judge_time_ns(j, v, d) == SITU_NEVER_NS)
       judge_note(j, "support", "%s is on %s, where it cannot run%s", g->name[v], name,
                  costs_is_ruled(p->costs, v, p->class_of[d]) ? ", by a rule" : "");
     if (p->pin[v] >= 0 && p->pin[v] != d)

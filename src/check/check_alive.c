@@ -3,14 +3,14 @@
  * item has made or read by then, and has yet to read, is in the memory of the device of that item. Sums of bytes
  * saturate: an item counts a tensor once, an operator reads it once, so they are at most PROBLEM_MAX_BYTES. */
 #include "base/checked.h"
+#include "base/fail.h"
 #include "check/check_certificate.h"
 
 /* Whether the operator takes more than no time on each device that it may be on. */
 static bool always_takes_time(const judge *j, int32_t v) {
   const situ_problem *p = j->problem;
   for (int32_t d = 0; d < p->n_devices; d++)
-    if (check_may_run(j, v, d) && p->costs->time_ns[(int64_t)v * p->n_classes + j->platform->class_of[d]] == 0)
-      return false;
+    if (check_may_run(j, v, d) && judge_time_ns(j, v, d) == 0) return false;
   return true;
 }
 
@@ -60,25 +60,36 @@ bool check_alive_add(int64_t *bytes, const check_items *items, const judge *j, i
 
 bool check_alive_rooms(bool *may, const judge *j, int64_t at) {
   const situ_graph *g = j->graph;
-  const situ_costs *c = j->problem->costs;
   int64_t devices = j->problem->n_devices;
   check_items items;
   for (int64_t i = 0; i < devices * g->n_operators; i++)
     may[i] = check_may_run(j, (int32_t)(i / devices), (int32_t)(i % devices));
   if (at < 0) return true;
   if (!check_items_find(&items, j)) return false;
-  int64_t *weights = ARENA_ZERO(j->scratch, int64_t, items.n), *alive = ARENA_ZERO(j->scratch, int64_t, items.n);
+  int64_t *weights = check_items_weights(&items, j), *alive = ARENA_ZERO(j->scratch, int64_t, items.n);
   bool *room = ARENA_NEW(j->scratch, bool, items.n);
   if (!weights || !alive || !room || !check_alive_add(alive, &items, j, (int32_t)at, false)) return false;
-  for (int32_t v = 0; v < g->n_operators; v++) weights[items.of[v]] = sat_add(weights[items.of[v]], g->weight_bytes[v]);
   for (int32_t d = 0; d < devices; d++) {
     int64_t capacity = j->platform->memory_bytes[j->platform->memory_of[d]];
     for (int32_t i = 0; i < items.n; i++) room[i] = sat_add(weights[i], alive[i]) <= capacity;
     for (int32_t v = 0; v < g->n_operators; v++)
-      if (c->time_ns[(int64_t)v * c->n_classes + j->platform->class_of[d]] > 0 &&
-          sat_add(weights[items.of[v]], judge_footprint(g, v)) > capacity)
+      if (judge_time_ns(j, v, d) > 0 && sat_add(weights[items.of[v]], judge_footprint(g, v)) > capacity)
         room[items.of[v]] = false;
     for (int32_t v = 0; v < g->n_operators; v++) may[v * devices + d] &= room[items.of[v]];
   }
   return true;
+}
+
+situ_status check_operator(int64_t *proved_ns, judge *j, const certificate *c, check_ends *find, int32_t window,
+                           situ_error *error) {
+  const int64_t *v = certificate_get(c, "operator", 1);
+  int64_t devices = j->problem->n_devices, cells = devices * j->problem->n_operators, *head, *tail;
+  bool *may;
+  if (!ARENA_ARRAYS(j->scratch, ZEROS(head, cells), ZEROS(tail, cells), ARRAY(may, cells)) ||
+      !check_alive_rooms(may, j, check_alive_instant(c)) || !find(head, tail, may, window, j))
+    return fail_no_memory(error);
+  *proved_ns = SITU_NEVER_NS;
+  for (int32_t d = 0; d < devices; d++)
+    *proved_ns = min64(*proved_ns, sat_add(head[*v * devices + d], tail[*v * devices + d]));
+  return SITU_STATUS_OK;
 }

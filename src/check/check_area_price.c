@@ -27,18 +27,11 @@ static __int128 min_price(const judge *j, const check_items *items, int32_t i, c
   return min;
 }
 
-/* bytes[item]: what its memory holds whatever else a plan does: weights, in a pipeline the stash of all inputs in
- * flight, in a stream the tensors that are certain to be there while operator `at` runs (-1: none are counted). */
+/* bytes[item]: what its memory holds whatever else a plan does, in a stream with the tensors that are certain to be
+ * there while operator `at` runs (-1: none are counted). */
 static bool add_bytes(int64_t *bytes, const check_items *items, const judge *j, int64_t at) {
-  const situ_graph *g = j->graph;
-  const situ_problem *p = j->problem;
-  bool stashes = p->execution == SITU_EXECUTION_PIPELINE && !p->of_stream;
-  for (int32_t v = 0; v < g->n_operators; v++) {
-    int64_t *own = &bytes[items->of[v]];
-    *own = sat_add(*own, g->weight_bytes[v]);
-    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1] && stashes; t++)
-      if (check_is_stashed(g, t)) *own = sat_add(*own, sat_mul(p->in_flight, g->size_bytes[t]));
-  }
+  for (int32_t v = 0; v < j->graph->n_operators; v++)
+    bytes[items->of[v]] = sat_add(bytes[items->of[v]], check_held_bytes(j, v));
   return at < 0 || check_alive_add(bytes, items, j, (int32_t)at, true);
 }
 

@@ -60,8 +60,7 @@ typedef struct block {
 static int64_t capped(int64_t time_ns) { return min64(time_ns, FAR); }
 
 static int64_t transfer(const block *b, int32_t t, int32_t from, int32_t to) {
-  const situ_costs *c = b->j->problem->costs;
-  return from == to ? 0 : capped(c->transfer_ns[t][c->pair_kind[(int64_t)from * c->n_memories + to]]);
+  return from == to ? 0 : capped(judge_transfer_ns(b->j, t, from, to));
 }
 
 static int32_t memory_of(const block *b, int32_t d) { return b->j->platform->memory_of[d]; }
@@ -162,12 +161,11 @@ static void find_before(block *b) {
 }
 
 static void find_times(block *b) {
-  const situ_costs *c = b->j->problem->costs;
   for (int32_t i = 0; i < b->n_nodes; i++) {
     for (int32_t m = 0; m < b->n_memories; m++) b->min_ns[i * b->n_memories + m] = FAR;
     for (int32_t d = 0; d < b->n_devices; d++) {
       int32_t v = b->nodes[i].op;
-      int64_t time = c->time_ns[(int64_t)v * c->n_classes + b->j->platform->class_of[d]];
+      int64_t time = judge_time_ns(b->j, v, d);
       int64_t *min = &b->min_ns[i * b->n_memories + memory_of(b, d)];
       b->p_ns[i * b->n_devices + d] = check_may_run(b->j, v, d) ? capped(time) : FAR;
       *min = min64(*min, b->p_ns[i * b->n_devices + d]);

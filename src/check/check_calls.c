@@ -44,15 +44,13 @@ static bool find_units(judge *j, units *u, int32_t *first_of_call) {
 static void find_durations(judge *j, units *u) {
   const situ_problem *p = j->problem;
   const situ_graph *g = j->graph;
-  const situ_costs *c = p->costs;
   int32_t host = j->platform->memory_of[p->host];
   for (int32_t v = 0; v < g->n_operators; v++) {
-    int64_t time = c->time_ns[(int64_t)v * c->n_classes + j->platform->class_of[j->plan->device[v]]];
+    int64_t time = judge_time_ns(j, v, j->plan->device[v]);
     u->compute_ns[u->of[v]] = sat_add(u->compute_ns[u->of[v]], time);
   }
   for (int32_t t = 0; t < g->n_tensors; t++) {
     int32_t from = u->of[g->producer[t]], from_memory = j->platform->memory_of[j->plan->device[from]];
-    const int64_t *cost = c->transfer_ns[t];
     bool leaves = false;
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
       int32_t to = u->of[g->use[i]];
@@ -62,10 +60,10 @@ static void find_durations(judge *j, units *u) {
       if (on_host(j, to) || u->seen[to] == t) continue;
       u->seen[to] = t;
       int32_t to_memory = j->platform->memory_of[j->plan->device[to]];
-      u->in_ns[to] = sat_add(u->in_ns[to], cost[c->pair_kind[host * c->n_memories + to_memory]]);
+      u->in_ns[to] = sat_add(u->in_ns[to], judge_transfer_ns(j, t, host, to_memory));
     }
     if (leaves && !on_host(j, from))
-      u->out_ns[from] = sat_add(u->out_ns[from], cost[c->pair_kind[from_memory * c->n_memories + host]]);
+      u->out_ns[from] = sat_add(u->out_ns[from], judge_transfer_ns(j, t, from_memory, host));
   }
 }
 

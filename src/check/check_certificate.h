@@ -49,6 +49,8 @@ typedef struct check_items {
   int32_t *start, *member; /* operators of item i: member[start[i] .. start[i+1]) */
 } check_items;
 bool check_items_find(check_items *out, const judge *j);
+/* The weights of each item; sums saturate. NULL without memory. */
+int64_t *check_items_weights(const check_items *items, const judge *j);
 /* The edges of F between items of a contiguous pipeline: f->to[f->start[i] .. f->start[i + 1]), some more than once;
  * and an order of the items in which all edges go forward. False without memory. */
 typedef struct check_edges {
@@ -58,6 +60,9 @@ typedef struct check_edges {
 bool check_edges_find(check_edges *f, int32_t *order, const check_items *items, const judge *j);
 /* Whether a pipeline keeps tensor t for another phase, for each input in flight. */
 bool check_is_stashed(const situ_graph *g, int32_t t);
+/* What the memory of an operator holds whatever else a plan does: its weights, in a pipeline the stash of all inputs in
+ * flight. Saturates. */
+int64_t check_held_bytes(const judge *j, int32_t v);
 /* Time of all operators of an item on a device, SITU_NEVER_NS where one may not run. */
 int64_t check_item_time(const check_items *items, const judge *j, int32_t item, int32_t d);
 /* The operator that a certificate names as `instant`: -1 where it names none. */
@@ -82,6 +87,10 @@ bool check_chains(int64_t *head, int64_t *tail, const bool *may, const judge *j)
 /* The same for streams, computed from scratch, where up to `window` operators before an operator (and after it) either
  * share its device sequentially or pay transfers: docs/theory/bounds/joins.md. Never weaker than chains. */
 bool check_joins(int64_t *head, int64_t *tail, const bool *may, int32_t window, const judge *j);
+/* What such a certificate of one operator proves, by earliest ends and minimum tails that start at 0. */
+typedef bool check_ends(int64_t *head, int64_t *tail, const bool *may, int32_t window, const judge *j);
+situ_status check_operator(int64_t *proved_ns, judge *j, const certificate *c, check_ends *find, int32_t window,
+                           situ_error *error);
 /* Whether that takes no longer than a judge takes, for 0 <= window <= FIELD_WINDOW. */
 bool check_joins_are_short(int64_t window, const judge *j);
 

@@ -25,16 +25,11 @@ static bool ways_init(ways *w, const judge *j) {
   return w->here && w->there && w->at && w->ready;
 }
 
-static int64_t transfer(const judge *j, int32_t t, int32_t from, int32_t to) {
-  const situ_costs *c = j->problem->costs;
-  return c->transfer_ns[t][c->pair_kind[(int64_t)from * c->n_memories + to]];
-}
-
 /* Between a device and the host, in the direction that is asked for; hosts pay nothing. */
 static int64_t over_host(const judge *j, int32_t t, int32_t d, bool into) {
   int32_t own = j->platform->memory_of[d], host = j->platform->memory_of[j->problem->host];
   if (j->platform->devices[d].is_host) return 0;
-  return into ? transfer(j, t, host, own) : transfer(j, t, own, host);
+  return into ? judge_transfer_ns(j, t, host, own) : judge_transfer_ns(j, t, own, host);
 }
 
 /* calls: a tensor stays on its device for nothing, or leaves it and enters another. */
@@ -65,21 +60,20 @@ static void carry(ways *w, int32_t t, bool backward) {
   for (int32_t m = 0; m < memories; m++) {
     w->ready[m] = memories > MEMORIES ? min64(w->at[m], sat_add(any, min)) : w->at[m];
     for (int32_t from = 0; from < memories && memories <= MEMORIES; from++)
-      w->ready[m] =
-          min64(w->ready[m], sat_add(w->at[from], backward ? transfer(j, t, m, from) : transfer(j, t, from, m)));
+      w->ready[m] = min64(w->ready[m], sat_add(w->at[from], backward ? judge_transfer_ns(j, t, m, from)
+                                                                     : judge_transfer_ns(j, t, from, m)));
   }
   for (int32_t d = 0; d < j->problem->n_devices; d++) w->there[d] = w->ready[j->platform->memory_of[d]];
 }
 
 bool check_chains(int64_t *head, int64_t *tail, const bool *may, const judge *j) {
   const situ_graph *g = j->graph;
-  const situ_costs *c = j->problem->costs;
   int64_t devices = j->problem->n_devices;
   ways w;
   if (!ways_init(&w, j)) return false;
   for (int32_t v = 0; v < g->n_operators; v++) {
     for (int32_t d = 0; d < devices; d++) {
-      int64_t *own = &head[v * devices + d], time = c->time_ns[(int64_t)v * c->n_classes + j->platform->class_of[d]];
+      int64_t *own = &head[v * devices + d], time = judge_time_ns(j, v, d);
       w.here[d] = *own = may[v * devices + d] ? sat_add(*own, time) : SITU_NEVER_NS;
     }
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
@@ -91,7 +85,7 @@ bool check_chains(int64_t *head, int64_t *tail, const bool *may, const judge *j)
   }
   for (int32_t v = g->n_operators - 1; v >= 0; v--) {
     for (int32_t d = 0; d < devices; d++) {
-      int64_t *own = &tail[v * devices + d], time = c->time_ns[(int64_t)v * c->n_classes + j->platform->class_of[d]];
+      int64_t *own = &tail[v * devices + d], time = judge_time_ns(j, v, d);
       if (!may[v * devices + d]) *own = SITU_NEVER_NS;
       w.here[d] = sat_add(*own, time);
     }
@@ -104,21 +98,14 @@ bool check_chains(int64_t *head, int64_t *tail, const bool *may, const judge *j)
   return true;
 }
 
+static bool by_chains(int64_t *head, int64_t *tail, const bool *may, int32_t window, const judge *j) {
+  return check_chains(head, tail, may, j);
+}
+
 static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error) {
-  const int64_t *v = certificate_get(c, "operator", 1);
-  int64_t devices = j->problem->n_devices, cells = devices * j->problem->n_operators, at = check_alive_instant(c);
   *proved_ns = CERTIFICATE_TOO_LONG;
-  if (cells > CELLS) return SITU_STATUS_OK;
-  int64_t *head = ARENA_NEW(j->scratch, int64_t, cells), *tail = ARENA_NEW(j->scratch, int64_t, cells);
-  bool *may = ARENA_NEW(j->scratch, bool, cells);
-  if (!head || !tail || !may) return fail_no_memory(error);
-  if (!check_alive_rooms(may, j, at)) return fail_no_memory(error);
-  for (int64_t i = 0; i < cells; i++) head[i] = tail[i] = 0;
-  if (!check_chains(head, tail, may, j)) return fail_no_memory(error);
-  *proved_ns = SITU_NEVER_NS;
-  for (int32_t d = 0; d < devices; d++)
-    *proved_ns = min64(*proved_ns, sat_add(head[*v * devices + d], tail[*v * devices + d]));
-  return SITU_STATUS_OK;
+  if ((int64_t)j->problem->n_devices * j->problem->n_operators > CELLS) return SITU_STATUS_OK;
+  return check_operator(proved_ns, j, c, by_chains, 0, error);
 }
 
 const certificate_rule critical_path_rule = {

@@ -34,10 +34,6 @@ typedef struct case_ {
   check_items items;
 } case_;
 
-static int64_t time_of(const case_ *c, int32_t v, int32_t d) {
-  return c->j->problem->costs->time_ns[(int64_t)v * c->j->problem->n_classes + c->j->platform->class_of[d]];
-}
-
 static bool item_may(const case_ *c, int32_t item, int32_t d) {
   bool all = true;
   for (int32_t k = c->items.start[item]; k < c->items.start[item + 1]; k++)
@@ -67,7 +63,8 @@ static void sort_operators(case_ *c, bool by_tail) {
     c->order[v] = (rank){SITU_NEVER_NS, v};
     for (int32_t d = 0; d < c->n_devices; d++) {
       int64_t at = (int64_t)v * c->n_devices + d;
-      if (c->may[at]) c->order[v].key = min64(c->order[v].key, by_tail ? c->tail[at] : c->head[at] - time_of(c, v, d));
+      if (c->may[at])
+        c->order[v].key = min64(c->order[v].key, by_tail ? c->tail[at] : c->head[at] - judge_time_ns(c->j, v, d));
     }
   }
   qsort(c->order, (size_t)c->n, sizeof *c->order, descending);
@@ -80,7 +77,7 @@ static void price_work(case_ *c) {
     int32_t v = (int32_t)(i / c->n_lists);
     __int128 min = -1;
     for (int32_t d = 0; d < c->n_devices; d++) {
-      __int128 here = (__int128)time_of(c, v, d) * price[d];
+      __int128 here = (__int128)judge_time_ns(c->j, v, d) * price[d];
       if (c->may[(int64_t)v * c->n_devices + d] && (min < 0 || here < min)) min = here;
     }
     c->work[i] = min;
@@ -146,7 +143,7 @@ static bool overflows(const case_ *c, int64_t a, int64_t b, const int64_t *price
       if (!item_may(c, i, d)) continue;
       for (int32_t k = c->items.start[i]; k < c->items.start[i + 1]; k++) {
         int32_t v = c->items.member[k];
-        int64_t at = (int64_t)v * c->n_devices + d, time = time_of(c, v, d);
+        int64_t at = (int64_t)v * c->n_devices + d, time = judge_time_ns(c->j, v, d);
         __int128 early = (__int128)c->head[at] - a, late = (__int128)b - c->end_ns + c->tail[at] + time;
         __int128 part = early < late ? early : late;
         part = part < time ? part : time;
@@ -181,7 +178,7 @@ static bool find_joins(case_ *c, int64_t window) {
   if (!check_joins(c->first, c->last, c->may, (int32_t)window, c->j)) return false;
   for (int64_t i = 0; i < (int64_t)c->n * c->n_devices; i++)
     if (c->first[i] != SITU_NEVER_NS)
-      c->first[i] -= time_of(c, (int32_t)(i / c->n_devices), (int32_t)(i % c->n_devices));
+      c->first[i] -= judge_time_ns(c->j, (int32_t)(i / c->n_devices), (int32_t)(i % c->n_devices));
   return true;
 }
 
@@ -192,9 +189,8 @@ static bool case_init(case_ *c, int64_t window, const judge *j) {
                     ARRAY(c->tail, cells), ZEROS(c->start, c->n), ZEROS(c->rest, c->n), ARRAY(c->order, c->n),
                     ARRAY(c->work, (int64_t)c->n * c->n_lists)))
     return false;
-  for (int64_t i = 0; i < cells; i++)
-    c->may[i] = check_may_run(j, (int32_t)(i / c->n_devices), (int32_t)(i % c->n_devices));
-  return check_items_find(&c->items, j) && find_order(c, a) && find_joins(c, window);
+  return check_alive_rooms(c->may, j, -1) && check_items_find(&c->items, j) && find_order(c, a) &&
+         find_joins(c, window);
 }
 
 static situ_status prove(int64_t *proved_ns, judge *j, const certificate *proof, situ_error *error) {

@@ -161,9 +161,26 @@ bool check_is_stashed(const situ_graph *g, int32_t t) {
   return later && g->phase[g->producer[t]] == SITU_PHASE_FORWARD;
 }
 
+int64_t *check_items_weights(const check_items *items, const judge *j) {
+  const int64_t *weight = j->graph->weight_bytes;
+  int64_t *sum = ARENA_ZERO(j->scratch, int64_t, items->n);
+  for (int32_t v = 0; v < j->graph->n_operators && sum; v++) sum[items->of[v]] = sat_add(sum[items->of[v]], weight[v]);
+  return sum;
+}
+
+int64_t check_held_bytes(const judge *j, int32_t v) {
+  const situ_graph *g = j->graph;
+  const situ_problem *p = j->problem;
+  bool stashes = p->execution == SITU_EXECUTION_PIPELINE && !p->of_stream;
+  int64_t sum = g->weight_bytes[v];
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1] && stashes; t++)
+    if (check_is_stashed(g, t)) sum = sat_add(sum, sat_mul(p->in_flight, g->size_bytes[t]));
+  return sum;
+}
+
 bool check_may_run(const judge *j, int32_t v, int32_t d) {
   const situ_problem *p = j->problem;
-  if (p->costs->time_ns[(int64_t)v * p->n_classes + j->platform->class_of[d]] == SITU_NEVER_NS) return false;
+  if (judge_time_ns(j, v, d) == SITU_NEVER_NS) return false;
   return p->pin[v] >= 0 ? p->pin[v] == d : !p->unused[d];
 }
 
@@ -172,7 +189,7 @@ int64_t check_item_time(const check_items *items, const judge *j, int32_t item, 
   for (int32_t i = items->start[item]; i < items->start[item + 1]; i++) {
     int32_t v = items->member[i];
     if (!check_may_run(j, v, d)) return SITU_NEVER_NS;
-    sum = sat_add(sum, j->problem->costs->time_ns[(int64_t)v * j->problem->n_classes + j->platform->class_of[d]]);
+    sum = sat_add(sum, judge_time_ns(j, v, d));
   }
   return sum;
 }

@@ -32,14 +32,9 @@ typedef struct look {
   bool *usable;            /* [window * devices] in time while nobody is held */
 } look;
 
-static int64_t time_of(const look *l, int32_t v, int32_t d) {
-  return l->j->problem->costs->time_ns[(int64_t)v * l->j->problem->n_classes + l->j->platform->class_of[d]];
-}
-
 static int64_t sent(const look *l, int32_t t, int32_t a, int32_t b) {
-  const situ_costs *c = l->j->problem->costs;
-  int64_t from = l->j->platform->memory_of[l->to.turned ? b : a], to = l->j->platform->memory_of[l->to.turned ? a : b];
-  return c->transfer_ns[t][c->pair_kind[from * c->n_memories + to]];
+  const int32_t *m = l->j->platform->memory_of;
+  return judge_transfer_ns(l->j, t, m[l->to.turned ? b : a], m[l->to.turned ? a : b]);
 }
 
 static bool arrows_find(arrows *to, const judge *j, bool turned) {
@@ -78,7 +73,7 @@ static void open_window(look *l, int32_t v) {
       l->first[u] = SITU_NEVER_NS;
       for (int32_t d = 0; d < l->devices; d++)
         if (l->may[(int64_t)u * l->devices + d])
-          l->first[u] = min64(l->first[u], l->end[(int64_t)u * l->devices + d] - time_of(l, u, d));
+          l->first[u] = min64(l->first[u], l->end[(int64_t)u * l->devices + d] - judge_time_ns(l->j, u, d));
     }
     if (n_open == 0 || l->n_near == l->window) break;
     int32_t at = 0;
@@ -112,7 +107,7 @@ static int64_t arrives(const look *l, const int64_t *ends, int32_t t, int32_t d)
 static void set_ends(look *l, int32_t held, int32_t b) {
   for (int32_t k = l->n_near - 1; k >= 0; k--)
     for (int32_t a = 0; a < l->devices; a++) {
-      int64_t *own = &l->ends[k * l->devices + a], time = time_of(l, l->near[k], a);
+      int64_t *own = &l->ends[k * l->devices + a], time = judge_time_ns(l->j, l->near[k], a);
       *own = l->end[(int64_t)l->near[k] * l->devices + a];
       if (k == held && a != b) *own = SITU_NEVER_NS;
       for (int32_t i = l->to.first[l->near[k]]; k < held && i < l->to.first[l->near[k] + 1]; i++) {
@@ -137,7 +132,7 @@ static void hand_back(look *l, int32_t x, int32_t only, int64_t s) {
       int64_t min = only < 0 ? SITU_NEVER_NS : sent(l, l->to.tensor[i], a, only);
       for (int32_t b = 0; b < l->devices && only < 0; b++)
         if (is_in_time(l, l->place[x], b, s))
-          min = min64(min, sat_add(sat_add(sent(l, l->to.tensor[i], a, b), time_of(l, x, b)),
+          min = min64(min, sat_add(sat_add(sent(l, l->to.tensor[i], a, b), judge_time_ns(l->j, x, b)),
                                    l->after[l->place[x] * l->devices + b]));
       l->after[k * l->devices + a] = max64(l->after[k * l->devices + a], min);
     }
@@ -158,8 +153,8 @@ static bool can_start(look *l, int32_t v, int32_t d, int64_t s) {
       if (!is_in_time(l, k, a, s)) continue;
       any = true;
       elsewhere |= memory_of[a] != memory_of[d];
-      l->release[n] = min64(l->release[n], l->ends[k * l->devices + a] - time_of(l, l->near[k], a));
-      l->work[n] = min64(l->work[n], time_of(l, l->near[k], a));
+      l->release[n] = min64(l->release[n], l->ends[k * l->devices + a] - judge_time_ns(l->j, l->near[k], a));
+      l->work[n] = min64(l->work[n], judge_time_ns(l->j, l->near[k], a));
     }
     if (!any) return false;
     n += !elsewhere;
@@ -247,7 +242,7 @@ static void find_ends(look *l) {
       for (int32_t i = l->to.first[v]; i < l->to.first[v + 1]; i++)
         *own = max64(*own, arrives(l, l->end + (int64_t)l->to.from[i] * l->devices, l->to.tensor[i], d));
       if (l->may[(int64_t)v * l->devices + d])
-        *own = sat_add(min_start(l, v, d, *own), time_of(l, v, d));
+        *own = sat_add(min_start(l, v, d, *own), judge_time_ns(l->j, v, d));
       else
         *own = SITU_NEVER_NS;
     }
@@ -279,24 +274,15 @@ bool check_joins(int64_t *head, int64_t *tail, const bool *may, int32_t window, 
     find_ends(&l);
   }
   for (int64_t i = 0; i < (int64_t)n * devices; i++)
-    if (tail[i] != SITU_NEVER_NS) tail[i] -= time_of(&l, (int32_t)(i / devices), (int32_t)(i % devices));
+    if (tail[i] != SITU_NEVER_NS) tail[i] -= judge_time_ns(j, (int32_t)(i / devices), (int32_t)(i % devices));
   return true;
 }
 
 static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error) {
-  const int64_t *v = certificate_get(c, "operator", 1), *window = certificate_get(c, "window", 1);
-  int64_t devices = j->problem->n_devices, cells = devices * j->problem->n_operators, at = check_alive_instant(c);
+  const int64_t *window = certificate_get(c, "window", 1);
   *proved_ns = CERTIFICATE_TOO_LONG;
   if (!check_joins_are_short(*window, j)) return SITU_STATUS_OK;
-  int64_t *head = ARENA_NEW(j->scratch, int64_t, cells), *tail = ARENA_NEW(j->scratch, int64_t, cells);
-  bool *may = ARENA_NEW(j->scratch, bool, cells);
-  if (!head || !tail || !may) return fail_no_memory(error);
-  if (!check_alive_rooms(may, j, at)) return fail_no_memory(error);
-  if (!check_joins(head, tail, may, (int32_t)*window, j)) return fail_no_memory(error);
-  *proved_ns = SITU_NEVER_NS;
-  for (int32_t d = 0; d < devices; d++)
-    *proved_ns = min64(*proved_ns, sat_add(head[*v * devices + d], tail[*v * devices + d]));
-  return SITU_STATUS_OK;
+  return check_operator(proved_ns, j, c, check_joins, (int32_t)*window, error);
 }
 
 const certificate_rule join_rule = {.kind = "join", .models = MODEL_STREAM, .prove = prove};

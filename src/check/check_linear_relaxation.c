@@ -54,20 +54,18 @@ static bool init(relaxation *r) {
   if (!ARENA_ARRAYS(j->scratch, ZEROS(r->head, n * nd), ZEROS(r->tail, n * nd), ARRAY(r->may, n * nd),
                     ZEROS(r->out_price, n), ZEROS(r->head_price, n), ZEROS(r->moved, n * nm)))
     return false;
-  for (int64_t i = 0; i < n * nd; i++) r->may[i] = check_may_run(j, (int32_t)(i / nd), (int32_t)(i % nd));
-  return check_items_find(&r->items, j) && check_chains(r->head, r->tail, r->may, j);
+  return check_alive_rooms(r->may, j, -1) && check_items_find(&r->items, j) &&
+         check_chains(r->head, r->tail, r->may, j);
 }
 
 /* The longest transfer of tensors from i to j, which is use k's producer and user, between two memories; -1: no way. */
 static int64_t transfer(const relaxation *r, int64_t k, int32_t user, int32_t m, int32_t w) {
   const situ_graph *g = r->j->graph;
-  const situ_costs *c = r->j->problem->costs;
   int32_t i = g->producer[g->in[k]];
   int64_t longest = 0;
   if (m == w || r->items.of[i] == r->items.of[user]) return 0;
   for (int64_t other = g->in_start[user]; other < g->in_start[user + 1]; other++)
-    if (g->producer[g->in[other]] == i)
-      longest = max64(longest, c->transfer_ns[g->in[other]][c->pair_kind[m * c->n_memories + w]]);
+    if (g->producer[g->in[other]] == i) longest = max64(longest, judge_transfer_ns(r->j, g->in[other], m, w));
   return longest == SITU_NEVER_NS ? -1 : longest;
 }
 
@@ -120,7 +118,7 @@ static bool worth_of_item(const relaxation *r, int32_t item, int32_t d, __int128
     int32_t v = r->items.member[k];
     int64_t at = (int64_t)v * j->platform->n_devices + d;
     if (!r->may[at] || sat_add(r->head[at], r->tail[at]) > r->within_ns) return false;
-    int64_t time = j->problem->costs->time_ns[(int64_t)v * j->problem->costs->n_classes + j->platform->class_of[d]];
+    int64_t time = judge_time_ns(j, v, d);
     *sum += worth(r->out_price[v], time) + worth(r->time[d], time);
     *sum += worth(r->tail_price[v], sat_add(time, r->tail[at])) + worth(r->head_price[v], r->head[at] - time);
     *sum += (__int128)r->byte[m] * j->graph->weight_bytes[v] + r->moved[(int64_t)v * j->platform->n_memories + m];

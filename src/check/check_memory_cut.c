@@ -24,13 +24,9 @@ typedef struct cut {
 
 /* The cheapest way of a tensor from the memory to another one, or back. */
 static int64_t cheapest_way(const judge *j, int32_t t, int32_t memory, bool back) {
-  const situ_costs *c = j->problem->costs;
   int64_t min = SITU_NEVER_NS;
-  for (int32_t m = 0; m < j->platform->n_memories; m++) {
-    if (m == memory) continue;
-    int64_t pair = back ? (int64_t)m * j->platform->n_memories + memory : (int64_t)memory * j->platform->n_memories + m;
-    min = min64(min, c->transfer_ns[t][c->pair_kind[pair]]);
-  }
+  for (int32_t m = 0; m < j->platform->n_memories; m++)
+    if (m != memory) min = min64(min, back ? judge_transfer_ns(j, t, m, memory) : judge_transfer_ns(j, t, memory, m));
   return min;
 }
 

@@ -32,27 +32,19 @@ typedef struct packer {
  * outputs. */
 static void add_operator(const packer *x, fill *of, int32_t v) {
   const situ_graph *g = x->j->graph;
-  of->always = sat_add(of->always, g->weight_bytes[v]);
+  of->always = sat_add(of->always, check_held_bytes(x->j, v));
   of->last = sat_add(of->last, g->weight_bytes[v]);
-  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
-    int64_t first = g->use_start[t], end = g->use_start[t + 1];
-    bool kept = false;
-    for (int64_t i = first; i < end && g->phase[v] == SITU_PHASE_FORWARD; i++)
-      kept |= g->phase[g->use[i]] != g->phase[v];
-    if (x->stream && first == end) of->last = sat_add(of->last, g->size_bytes[t]);
-    if (!x->stream && x->j->problem->execution == SITU_EXECUTION_PIPELINE && kept)
-      of->always = sat_add(of->always, sat_mul(x->j->problem->in_flight, g->size_bytes[t]));
-  }
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1] && x->stream; t++)
+    if (g->use_start[t] == g->use_start[t + 1]) of->last = sat_add(of->last, g->size_bytes[t]);
 }
 
 /* The additional bytes of item i on device d while it runs; -1 if it must not run there. */
 static int64_t running_on(const packer *x, const check_items *items, int32_t i, int32_t d) {
-  const situ_problem *p = x->j->problem;
   int64_t max = 0;
   for (int32_t k = items->start[i]; k < items->start[i + 1]; k++) {
     int32_t v = items->member[k];
     if (!check_may_run(x->j, v, d)) return -1;
-    bool instant = x->stream && p->costs->time_ns[(int64_t)v * p->n_classes + x->j->platform->class_of[d]] == 0;
+    bool instant = x->stream && judge_time_ns(x->j, v, d) == 0;
     if (!instant) max = max64(max, judge_running_bytes(x->j, v, x->j->problem->in_flight));
   }
   return max;

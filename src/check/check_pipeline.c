@@ -33,9 +33,7 @@ static bool in_phase(const judge *j, const loads *l, int32_t v, int32_t phase) {
 }
 
 static int64_t transfer_time(const judge *j, int32_t t, int32_t from_device, int32_t to_device) {
-  const situ_costs *c = j->problem->costs;
-  int32_t from = j->platform->memory_of[from_device], to = j->platform->memory_of[to_device];
-  return c->transfer_ns[t][c->pair_kind[from * c->n_memories + to]];
+  return judge_transfer_ns(j, t, j->platform->memory_of[from_device], j->platform->memory_of[to_device]);
 }
 
 /* Tensor t is sent to device d for the first time; `out` when it leaves its own memory for the first time. */
@@ -154,7 +152,7 @@ static situ_status find_phase(judge *j, loads *all, int32_t phase, situ_error *e
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t d = j->plan->device[v];
     if (!in_phase(j, all, v, phase)) continue;
-    int64_t time_ns = p->costs->time_ns[(int64_t)v * p->n_classes + j->platform->class_of[d]], times = 1;
+    int64_t time_ns = judge_time_ns(j, v, d), times = 1;
     if (j->graph->phase[v] == SITU_PHASE_UPDATE && p->zero == 0) /* each makes the whole update of a step */
       times = min64(all->shared[d], max64(p->micro_batches, 1));
     l.compute_ns[d] = sat_add(l.compute_ns[d], sat_mul(time_ns, times));

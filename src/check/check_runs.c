@@ -91,25 +91,15 @@ static bool find_places(cover *w, const int32_t *order) {
   return true;
 }
 
-static int64_t always_used_bytes(const judge *j, int32_t v) {
-  const situ_graph *g = j->graph;
-  int64_t sum = g->weight_bytes[v];
-  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1] && !j->problem->of_stream; t++)
-    if (check_is_stashed(g, t)) sum = sat_add(sum, sat_mul(j->problem->in_flight, g->size_bytes[t]));
-  return sum;
-}
-
 static void add_up(cover *w) {
   for (int32_t v = 0; v < w->j->graph->n_operators; v++) {
     int32_t x = w->items.of[v], at = w->place[x] >= 0 ? 2 * w->place[x] : 2 * w->last[x] + 1;
     if (w->place[x] < 0 && (w->last[x] < 0 || w->next[x] == w->n || w->next[x] != w->last[x] + 1)) continue;
-    w->used_bytes[at] = sat_add(w->used_bytes[at], always_used_bytes(w->j, v));
+    w->used_bytes[at] = sat_add(w->used_bytes[at], check_held_bytes(w->j, v));
     for (int32_t s = 0; s < w->n_sorts; s++) {
-      const situ_costs *c = w->j->problem->costs;
       int64_t i = (int64_t)at * w->n_sorts + s;
       if (check_may_run(w->j, v, w->device[s]))
-        w->load[i] =
-            sat_add(w->load[i], c->time_ns[(int64_t)v * c->n_classes + w->j->platform->class_of[w->device[s]]]);
+        w->load[i] = sat_add(w->load[i], judge_time_ns(w->j, v, w->device[s]));
       else
         w->barred[i] = true;
     }

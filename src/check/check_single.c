@@ -21,14 +21,13 @@ static bool has_twin(const judge *j, int32_t d) {
  * is as wide as need be, each as soon as its inputs are there. The value; SITU_NEVER_NS where d does not run all. */
 static int64_t run_alone(const judge *j, int32_t d, int64_t *start_ns, int64_t *finish_ns) {
   const situ_graph *g = j->graph;
-  const situ_costs *c = j->problem->costs;
   bool wide = j->problem->execution == SITU_EXECUTION_CALLS && j->platform->devices[d].is_host;
   int64_t value = 0;
   for (int32_t v = 0; v < g->n_operators; v++) {
     start_ns[v] = wide ? 0 : value;
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1] && wide; i++)
       start_ns[v] = max64(start_ns[v], finish_ns[g->producer[g->in[i]]]);
-    finish_ns[v] = sat_add(start_ns[v], c->time_ns[(int64_t)v * c->n_classes + j->platform->class_of[d]]);
+    finish_ns[v] = sat_add(start_ns[v], judge_time_ns(j, v, d));
     value = max64(value, finish_ns[v]);
   }
   return value;

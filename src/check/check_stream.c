@@ -229,10 +229,9 @@ static situ_status check_turns(judge *j, const hop *hops, int32_t n_hops, const 
 
 static int64_t check_durations(judge *j) {
   const situ_graph *g = j->graph;
-  const situ_costs *c = j->problem->costs;
   int64_t value = 0;
   for (int32_t v = 0; v < g->n_operators; v++) {
-    int64_t time = c->time_ns[(int64_t)v * c->n_classes + j->platform->class_of[j->plan->device[v]]];
+    int64_t time = judge_time_ns(j, v, j->plan->device[v]);
     int64_t start = j->plan->start_ns[v], finish = j->plan->finish_ns[v];
     if (start < 0 || finish != sat_add(max64(start, 0), time))
       judge_note(j, "duration", "%s runs from %lld to %lld ns; it takes %lld ns", g->name[v], (long long)start,
@@ -345,7 +344,7 @@ static situ_status check(judge *j, situ_error *error) {
   judge_value(j, value);
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t d = j->plan->device[v];
-    load_ns[d] = sat_add(load_ns[d], p->costs->time_ns[(int64_t)v * p->n_classes + j->platform->class_of[d]]);
+    load_ns[d] = sat_add(load_ns[d], judge_time_ns(j, v, d));
   }
   judge_uses(j, load_ns, peak_bytes);
   return SITU_STATUS_OK;

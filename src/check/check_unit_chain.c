@@ -274,13 +274,12 @@ static int64_t add_up(walk *w) {
 static bool make_walk(walk *w) {
   const judge *j = w->j;
   if (!check_items_find(&w->items, j)) return false;
-  if (!ARENA_ARRAYS(j->scratch, ZEROS(w->seen, w->items.n), ZEROS(w->weight, w->items.n),
-                    ZEROS(w->between, j->graph->n_operators), ARRAY(w->waits, j->graph->n_operators),
-                    ARRAY(w->frames, w->n), ARRAY(w->crosses, w->n), ARRAY(w->next, j->graph->n_tensors)))
+  if (!ARENA_ARRAYS(j->scratch, ZEROS(w->seen, w->items.n), ZEROS(w->between, j->graph->n_operators),
+                    ARRAY(w->waits, j->graph->n_operators), ARRAY(w->frames, w->n), ARRAY(w->crosses, w->n),
+                    ARRAY(w->next, j->graph->n_tensors)))
     return false;
-  for (int32_t v = 0; v < j->graph->n_operators; v++)
-    w->weight[w->items.of[v]] = sat_add(w->weight[w->items.of[v]], j->graph->weight_bytes[v]);
-  return true;
+  w->weight = check_items_weights(&w->items, j);
+  return w->weight;
 }
 
 static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error) {

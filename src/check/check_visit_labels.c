@@ -107,11 +107,9 @@ static void swap(points *a, points *b) {
 /* ---- the machine, by kinds of memories ---- */
 
 static int64_t time_in(const tour *w, int32_t v, int32_t m) {
-  const situ_costs *c = w->j->problem->costs;
   int64_t min = SITU_NEVER_NS;
   for (int32_t d = 0; d < w->j->platform->n_devices; d++)
-    if (w->j->platform->memory_of[d] == m && check_may_run(w->j, v, d))
-      min = min64(min, c->time_ns[(int64_t)v * c->n_classes + w->j->platform->class_of[d]]);
+    if (w->j->platform->memory_of[d] == m && check_may_run(w->j, v, d)) min = min64(min, judge_time_ns(w->j, v, d));
   return min;
 }
 
@@ -209,7 +207,7 @@ static times times_of(tour *w, int32_t t) {
       if (a == b) continue;
       int32_t k = w->kind[a], h = w->kind[b], n = hops_of(f, a, b);
       int64_t *between = &x.between[k][h];
-      *between = min64(*between, c->transfer_ns[t][c->pair_kind[(int64_t)a * w->nm + b]]);
+      *between = min64(*between, judge_transfer_ns(w->j, t, a, b));
       x.out[k] = min64(x.out[k], n > 0 ? c->transfer_ns[t][c->link_kind[hop(f, a, b, 0)]] : 0);
       x.in[h] = min64(x.in[h], n > 0 ? c->transfer_ns[t][c->link_kind[hop(f, a, b, n - 1)]] : 0);
     }
@@ -241,11 +239,8 @@ static bool keep(const tour *w, int64_t *kept, int64_t v, int32_t kind) {
 static bool find_kept(tour *w) {
   check_items items;
   if (!check_items_find(&items, w->j)) return false;
-  int64_t *bytes = ARENA_ZERO(w->j->scratch, int64_t, items.n);
+  int64_t *bytes = check_items_weights(&items, w->j), n_beside = 0;
   if (!bytes) return false;
-  for (int32_t v = 0; v < w->j->graph->n_operators; v++)
-    bytes[items.of[v]] = sat_add(bytes[items.of[v]], w->j->graph->weight_bytes[v]);
-  int64_t n_beside = 0;
   for (int32_t r = 0; r < w->n_bypasses; r++) n_beside += w->counts[r];
   for (int64_t i = 0; i < w->n + n_beside; i++) {
     int64_t v = i < w->n ? w->chain[i] : w->beside[i - w->n];
@@ -561,9 +556,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   w.time = ARENA_NEW(a, int64_t, n * w.nk);
   if (!w.time || !find_kept(&w)) return fail_no_memory(error);
   for (int64_t i = 0; i < n * w.nk; i++) w.time[i] = time_in(&w, (int32_t)(i / w.nk), w.any[i % w.nk]);
-  for (int64_t i = 0; i < cells; i++)
-    may[i] = check_may_run(j, (int32_t)(i / j->platform->n_devices), (int32_t)(i % j->platform->n_devices));
-  if (!check_chains(head, tail, may, j)) return fail_no_memory(error);
+  if (!check_alive_rooms(may, j, -1) || !check_chains(head, tail, may, j)) return fail_no_memory(error);
   find_links(&w);
   *proved_ns = follow_chain(&w, head, tail);
   return w.no_memory ? fail_no_memory(error) : SITU_STATUS_OK;

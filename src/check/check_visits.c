@@ -53,16 +53,11 @@ static bool together(const trail *w, int32_t u, int32_t v) {
   return group[u] >= 0 && group[u] == group[v];
 }
 
-static int64_t transfer(const trail *w, int32_t t, int32_t from, int32_t to) {
-  const situ_costs *c = w->j->problem->costs;
-  return c->transfer_ns[t][c->pair_kind[(int64_t)from * c->n_memories + to]];
-}
-
 /* When tensor t is in memory m for operator x, after its producer's end in each memory. */
 static int64_t when_there(trail *w, int32_t t, int32_t x, int32_t m, const int64_t *end) {
   int64_t soonest = end[m];
   if (together(w, w->j->graph->producer[t], x)) return soonest;
-  for (int32_t k = 0; k < w->nm; k++) soonest = min64(soonest, sat_add(end[k], transfer(w, t, k, m)));
+  for (int32_t k = 0; k < w->nm; k++) soonest = min64(soonest, sat_add(end[k], judge_transfer_ns(w->j, t, k, m)));
   w->steps += w->nm;
   return soonest;
 }
@@ -72,7 +67,8 @@ static int64_t what_follows(trail *w, int32_t t, int32_t x, int32_t m, const int
   const int64_t *time = w->time + (int64_t)x * w->nm;
   int64_t min = sat_add(time[m], rest[m]);
   if (together(w, w->j->graph->producer[t], x)) return min;
-  for (int32_t k = 0; k < w->nm; k++) min = min64(min, sat_add(transfer(w, t, m, k), sat_add(time[k], rest[k])));
+  for (int32_t k = 0; k < w->nm; k++)
+    min = min64(min, sat_add(judge_transfer_ns(w->j, t, m, k), sat_add(time[k], rest[k])));
   w->steps += w->nm;
   return min;
 }
@@ -80,14 +76,12 @@ static int64_t what_follows(trail *w, int32_t t, int32_t x, int32_t m, const int
 /* ---- data computed before the chain is followed ---- */
 
 static void find_times(trail *w) {
-  const situ_costs *c = w->j->problem->costs;
   for (int32_t v = 0; v < w->j->graph->n_operators; v++) {
     int64_t *row = w->time + (int64_t)v * w->nm;
     for (int32_t m = 0; m < w->nm; m++) row[m] = SITU_NEVER_NS;
     for (int32_t d = 0; d < w->j->platform->n_devices; d++) {
       int64_t *time = &row[w->j->platform->memory_of[d]];
-      if (check_may_run(w->j, v, d))
-        *time = min64(*time, c->time_ns[(int64_t)v * c->n_classes + w->j->platform->class_of[d]]);
+      if (check_may_run(w->j, v, d)) *time = min64(*time, judge_time_ns(w->j, v, d));
     }
   }
 }

@@ -39,6 +39,16 @@ typedef struct judge {
   const int64_t *recomputed_bytes; /* [operator] that the recomputation of its segment keeps beside it */
 } judge;
 
+/* What the costs say: the time of operator v on device d, and of tensor t from one memory to another. */
+static inline int64_t judge_time_ns(const judge *j, int32_t v, int32_t d) {
+  const situ_costs *c = j->problem->costs;
+  return c->time_ns[(int64_t)v * c->n_classes + j->platform->class_of[d]];
+}
+static inline int64_t judge_transfer_ns(const judge *j, int32_t t, int32_t from, int32_t to) {
+  const situ_costs *c = j->problem->costs;
+  return c->transfer_ns[t][c->pair_kind[(int64_t)from * c->n_memories + to]];
+}
+
 /* Claims as members of a plan file, with commas between; "" for none. */
 const char *judge_claims(unsigned claims);
 /* Notes a violation. `rule` is static storage. */
