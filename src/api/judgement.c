@@ -141,7 +141,7 @@ static situ_status describe(judge_call *q) {
   j->better = "";
   if (!plan_exists(j->best) || (plan_exists(j->given) && j->given->value_ns <= j->best->value_ns))
     return SITU_STATUS_OK;
-  if (!q->format->write) return SITU_STATUS_OK; /* a folder, which `situ place` writes */
+  if (q->format->write_folder) return SITU_STATUS_OK; /* a folder, which `situ place` writes */
   TRY(situ_write(&text, q->format->name, j->best, q->error));
   j->better = arena_string(j->arena, text);
   free(text);

@@ -42,7 +42,7 @@ situ_status situ_instance_export(const situ_instance *instance, const situ_plan 
   TRY(GIVEN(error, instance, plan, name, path));
   TRY(plan_belongs(plan, instance->problem, error));
   TRY(writer_find(&w, name, plan, error));
-  if (w->write) return writer_write_file(w, plan, path, error);
+  if (!w->write_folder) return writer_write_file(w, plan, path, error);
   TRY(writer_serves(&w, name, instance->problem, instance->model->reader, instance->options.call.model, error));
   return w->write_folder(path, plan, instance->options.call.model, error);
 }

@@ -1,7 +1,6 @@
 /* A device_map for accelerate and transformers: a module and where it is; whole layers, so that every parameter is in
  * one. docs/formats/language-models.md */
 #include "base/json.h"
-#include "plan/layer_plan.h"
 #include "write/module_names.h"
 #include "write/writer.h"
 
@@ -25,25 +24,20 @@ static void add_outside(text_buffer *out, const layer_plan *l, const situ_plan *
       add_entry(out, p, p->graph->name[v], plan->device[v]);
 }
 
-static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
-  const situ_problem *p = plan->problem;
-  layer_plan l;
-  situ_status status = layer_plan_find(&l, plan, FORM, "device-map", error);
-  if (status == SITU_STATUS_OK) {
-    text_add(out, "{\n");
-    add_outside(out, &l, plan, true);
-    for (int32_t k = 0; k < l.n; k++) add_entry(out, p, l.layers.name[k], l.device[k]);
-    add_outside(out, &l, plan, false);
-    text_add(out, "\n}\n");
-  }
-  layer_plan_free(&l);
-  return status;
+static situ_status write_layers(text_buffer *out, const layer_plan *l, const situ_plan *plan, situ_error *error) {
+  text_add(out, "{\n");
+  add_outside(out, l, plan, true);
+  for (int32_t k = 0; k < l->n; k++) add_entry(out, plan->problem, l->layers.name[k], l->device[k]);
+  add_outside(out, l, plan, false);
+  text_add(out, "\n}\n");
+  return SITU_STATUS_OK;
 }
 
 const writer device_map_writer = {.name = "device-map",
                                   .title = "a device_map for transformers",
                                   .suffix = ".json",
-                                  .write = write,
+                                  .target = "device-map",
+                                  .write_layers = write_layers,
                                   .form = FORM,
                                   .reading = &device_map_reading,
                                   .engine = "accelerate"};

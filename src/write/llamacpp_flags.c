@@ -1,17 +1,18 @@
 /* Options for llama-server. */
 #include "write/llamacpp_options.h"
 
-static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
+static situ_status write_layers(text_buffer *out, const layer_plan *l, const situ_plan *plan, situ_error *error) {
   static const llamacpp_program server = {
       .name = "llama-server", .servers = "--rpc", .list = ",", .rules = ",", .serves = true};
-  return llamacpp_write(out, plan, &server, error);
+  return llamacpp_write(out, l, plan->problem, &server, error);
 }
 
 const writer llamacpp_writer = {.name = "llama.cpp",
                                 .title = "options for llama-server",
                                 .groups = true,
                                 .suffix = ".txt",
-                                .write = write,
+                                .target = "llama.cpp",
+                                .write_layers = write_layers,
                                 .form = LLAMACPP_FORM,
                                 .serves = llamacpp_serves,
                                 .reading = &llamacpp_reading};

@@ -184,10 +184,10 @@ static situ_status find_devices(writing *w, arena *a, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-static situ_status write_found(writing *w, arena *a, situ_error *error) {
-  const situ_problem *p = w->p;
-  const layer_plan *l = w->l;
-  TRY(find_devices(w, a, error));
+situ_status llamacpp_write(text_buffer *out, const layer_plan *l, const situ_problem *p,
+                           const llamacpp_program *program, situ_error *error) {
+  writing own = {.out = out, .p = p, .l = l, .program = program}, *w = &own;
+  TRY(find_devices(w, l->arena, error));
   w->from = problem_is_home(p, l->run[0]);
   w->head_alone = l->head >= 0 && l->head != l->run[l->n_runs - 1];
   w->n_ahead = p->graph->n_ahead;
@@ -205,16 +205,6 @@ static situ_status write_found(writing *w, arena *a, situ_error *error) {
   text_add(w->out, "\n");
   add_notes(w);
   return SITU_STATUS_OK;
-}
-
-situ_status llamacpp_write(text_buffer *out, const situ_plan *plan, const llamacpp_program *program,
-                           situ_error *error) {
-  layer_plan l;
-  writing w = {.out = out, .p = plan->problem, .l = &l, .program = program};
-  situ_status status = layer_plan_find(&l, plan, LLAMACPP_FORM, "llama.cpp", error);
-  if (status == SITU_STATUS_OK) status = write_found(&w, l.arena, error);
-  layer_plan_free(&l);
-  return status;
 }
 
 static situ_status name_places(llamacpp_places *out, writing *w, arena *a, situ_error *error) {

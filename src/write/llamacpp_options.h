@@ -47,6 +47,7 @@ typedef struct llamacpp_places {
 situ_status llamacpp_places_find(llamacpp_places *out, const situ_plan *plan, arena *a, situ_error *error);
 
 /* Options in one line, and below it, as comments, what they presume. */
-situ_status llamacpp_write(text_buffer *out, const situ_plan *plan, const llamacpp_program *program, situ_error *error);
+situ_status llamacpp_write(text_buffer *out, const layer_plan *l, const situ_problem *p,
+                           const llamacpp_program *program, situ_error *error);
 
 #endif

@@ -1,6 +1,5 @@
 /* Megatron-LM's pipeline: the layers of each stage as a layout, "Et*5|t*6|t*4L" (E the embedding, t a layer, L head and
  * loss), and sizes of groups. docs/run-your-plan.md */
-#include "plan/layer_plan.h"
 #include "write/equal_shares.h"
 #include "write/writer.h"
 
@@ -9,7 +8,8 @@ enum {
          SITU_FORM_ALIKE
 };
 
-static void add_stages(text_buffer *out, const layer_plan *l, const situ_problem *p) {
+static situ_status write_layers(text_buffer *out, const layer_plan *l, const situ_plan *plan, situ_error *error) {
+  const situ_problem *p = plan->problem;
   int32_t size = platform_members(p->platform, l->run[0]);
   text_add(out, "--pipeline-model-parallel-size %d --tensor-model-parallel-size %d", (int)l->n_runs, (int)size);
   text_add(out, " --pipeline-model-parallel-layout '");
@@ -18,25 +18,19 @@ static void add_stages(text_buffer *out, const layer_plan *l, const situ_problem
   text_add(out, "'\n# ranks:");
   for (int32_t i = 0; i < l->n_runs; i++) text_add(out, " %s", p->platform->devices[l->run[i]].name);
   text_add(out, "\n");
+  return SITU_STATUS_OK;
 }
 
 static situ_status serves(const situ_problem *p, situ_error *error) {
   return equal_shares_check(p, true, "Megatron-LM", error);
 }
 
-static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
-  layer_plan l;
-  situ_status status = layer_plan_find(&l, plan, FORM, "Megatron-LM", error);
-  if (status == SITU_STATUS_OK) add_stages(out, &l, plan->problem);
-  layer_plan_free(&l);
-  return status;
-}
-
 const writer megatron_writer = {.name = "megatron",
                                 .title = "stages for Megatron-LM: its options",
                                 .groups = true,
                                 .suffix = ".txt",
-                                .write = write,
+                                .target = "Megatron-LM",
+                                .write_layers = write_layers,
                                 .form = FORM,
                                 .serves = serves,
                                 .reading = &megatron_reading};

@@ -1,6 +1,5 @@
 /* Split points for torch.distributed.pipelining: the first layer of each stage but the first. docs/run-your-plan.md */
 #include "base/json.h"
-#include "plan/layer_plan.h"
 #include "write/module_names.h"
 #include "write/writer.h"
 
@@ -8,7 +7,8 @@ enum {
   FORM = SITU_FORM_LAYERS | SITU_FORM_EXPERTS | SITU_FORM_BLOCKS | SITU_FORM_RUNS | SITU_FORM_ENDS | SITU_FORM_NAMES
 };
 
-static void add_stages(text_buffer *out, const layer_plan *l, const situ_problem *p) {
+static situ_status write_layers(text_buffer *out, const layer_plan *l, const situ_plan *plan, situ_error *error) {
+  const situ_problem *p = plan->problem;
   text_add(out, "{\n  \"split_points\": {");
   module_names_add_splits(out, l);
   text_add(out, "},\n  \"devices\": [");
@@ -17,20 +17,13 @@ static void add_stages(text_buffer *out, const layer_plan *l, const situ_problem
     json_quote(out, p->platform->devices[l->run[i]].name);
   }
   text_add(out, "]\n}\n");
-}
-
-static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
-  const situ_problem *p = plan->problem;
-  layer_plan l;
-  situ_status status = layer_plan_find(&l, plan, FORM, "torch.distributed.pipelining", error);
-  if (status == SITU_STATUS_OK) add_stages(out, &l, p);
-  layer_plan_free(&l);
-  return status;
+  return SITU_STATUS_OK;
 }
 
 const writer torch_pipelining_writer = {.name = "torch-pipelining",
                                         .title = "split points for torch.distributed.pipelining",
                                         .suffix = ".json",
-                                        .write = write,
+                                        .target = "torch.distributed.pipelining",
+                                        .write_layers = write_layers,
                                         .form = FORM,
                                         .reading = &torch_pipelining_reading};

@@ -5,7 +5,6 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "plan/layer_plan.h"
 #include "write/module_names.h"
 #include "write/module_styles.h"
 #include "write/writer.h"

@@ -4,7 +4,6 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "plan/layer_plan.h"
 #include "write/equal_shares.h"
 #include "write/module_names.h"
 #include "write/writer.h"
@@ -29,7 +28,8 @@ static bool add_modules(text_buffer *out, const layer_plan *l, const situ_proble
   return said != NULL;
 }
 
-static situ_status add_stages(text_buffer *out, const layer_plan *l, const situ_problem *p, situ_error *error) {
+static situ_status write_layers(text_buffer *out, const layer_plan *l, const situ_plan *plan, situ_error *error) {
+  const situ_problem *p = plan->problem;
   bool ok = true;
   int32_t size = platform_members(p->platform, l->run[0]);
   text_add(out, "[parallelism]\npipeline_parallel_degree = %d\n", (int)l->n_runs);
@@ -58,20 +58,12 @@ static situ_status serves(const situ_problem *p, situ_error *error) {
   return equal_shares_check(p, false, "torchtitan", error);
 }
 
-static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
-  const situ_problem *p = plan->problem;
-  layer_plan l;
-  situ_status status = layer_plan_find(&l, plan, FORM, "torchtitan", error);
-  if (status == SITU_STATUS_OK) status = add_stages(out, &l, p, error);
-  layer_plan_free(&l);
-  return status;
-}
-
 const writer torchtitan_writer = {.name = "torchtitan",
                                   .title = "stages for torchtitan: its [parallelism] section",
                                   .groups = true,
                                   .suffix = ".toml",
-                                  .write = write,
+                                  .target = "torchtitan",
+                                  .write_layers = write_layers,
                                   .form = FORM,
                                   .serves = serves,
                                   .reading = &torchtitan_reading};

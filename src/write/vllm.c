@@ -6,7 +6,6 @@
 
 #include "base/c_locale.h"
 #include "base/fail.h"
-#include "plan/layer_plan.h"
 #include "platform/catalogue.h"
 #include "write/equal_shares.h"
 #include "write/module_names.h"
@@ -58,7 +57,8 @@ static situ_status serves(const situ_problem *p, situ_error *error) {
                          type);
 }
 
-static void add_stages(text_buffer *out, const layer_plan *l, const situ_problem *p) {
+static situ_status write_layers(text_buffer *out, const layer_plan *l, const situ_plan *plan, situ_error *error) {
+  const situ_problem *p = plan->problem;
   text_add(out, "CUDA_VISIBLE_DEVICES=");
   int32_t size = platform_members(p->platform, l->run[0]);
   for (int32_t i = 0; i < l->n_runs; i++)
@@ -68,26 +68,17 @@ static void add_stages(text_buffer *out, const layer_plan *l, const situ_problem
   for (int32_t i = 0; i < l->n_runs; i++) text_add(out, "%s%d", i ? "," : "", (int)l->count[i]);
   text_add(out, "\n--pipeline-parallel-size %d", (int)l->n_runs);
   if (size > 1) text_add(out, " --tensor-parallel-size %d", (int)size);
-}
-
-static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
-  const situ_problem *p = plan->problem;
-  layer_plan l;
-  situ_status status = layer_plan_find(&l, plan, FORM, "vLLM", error);
-  if (status == SITU_STATUS_OK) {
-    add_stages(out, &l, p);
-    add_conditions(out, plan);
-    text_add(out, "\n");
-  }
-  layer_plan_free(&l);
-  return status;
+  add_conditions(out, plan);
+  text_add(out, "\n");
+  return SITU_STATUS_OK;
 }
 
 const writer vllm_writer = {.name = "vllm",
                             .title = "stages for vLLM: environment variables and options",
                             .groups = true,
                             .suffix = ".txt",
-                            .write = write,
+                            .target = "vLLM",
+                            .write_layers = write_layers,
                             .form = FORM,
                             .serves = serves,
                             .reading = &vllm_reading};

@@ -3,7 +3,7 @@
 #define SITU_WRITE_WRITER_H
 
 #include "base/text.h"
-#include "plan/plan.h"
+#include "plan/layer_plan.h"
 #include "situ/write.h"
 #include "split/model_file.h"
 
@@ -35,7 +35,11 @@ typedef struct writer {
   const char *name, *title, *suffix;
   /* Adds the plan, which has a placement, to `out`. Running out of memory for text is seen by the caller. */
   situ_status (*write)(text_buffer *out, const situ_plan *plan, situ_error *error);
-  /* The same for formats of several files, made from the model; one of the two is NULL. */
+  /* The same of a plan by layers, in the form of the row, which is found first; `target` is who asks for it, in
+   * messages. */
+  const char *target;
+  situ_status (*write_layers)(text_buffer *out, const layer_plan *l, const situ_plan *plan, situ_error *error);
+  /* The same for formats of several files, made from the model; of the three two are NULL. */
   situ_status (*write_folder)(const char *folder, const situ_plan *plan, const char *model, situ_error *error);
   const model_format *format;    /* of that model; NULL: ONNX */
   const model_format *or_format; /* another one that it may have, or NULL */

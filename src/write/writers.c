@@ -142,16 +142,24 @@ situ_status writer_of_text(const writer **out, const char *name, const char *tex
   return status;
 }
 
+static situ_status write_by_layers(text_buffer *out, const writer *w, const situ_plan *plan, situ_error *error) {
+  layer_plan l;
+  situ_status status = layer_plan_find(&l, plan, w->form, w->target, error);
+  if (status == SITU_STATUS_OK) status = w->write_layers(out, &l, plan, error);
+  layer_plan_free(&l);
+  return status;
+}
+
 situ_status situ_write(char **out, const char *name, const situ_plan *plan, situ_error *error) {
   const writer *w;
   if (out) *out = NULL;
   TRY(GIVEN(error, out, name, plan));
   TRY(writer_find(&w, name, plan, error));
-  if (!w->write)
+  if (w->write_folder)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name,
                      "writes a folder made from the model; use situ_instance_export");
   text_buffer text = {0};
-  situ_status status = w->write(&text, plan, error);
+  situ_status status = w->write ? w->write(&text, plan, error) : write_by_layers(&text, w, plan, error);
   if (status != SITU_STATUS_OK) {
     text_free(&text);
     return status;
