@@ -102,11 +102,16 @@ lab lab_random_free_pipeline(uint64_t seed, int32_t max_operators);
 /* A stream of 4 operators on 2 or 3 devices for its latency, with pins, unused devices, unsupported classes, colocation
  * and memories that are too small, each in some: brute force finds its best plan. */
 lab lab_random_small_stream(uint64_t seed);
+/* One of 1 to 14 operators on 2 to 5 devices, with colocation and some with all else. */
+lab lab_random_stream(uint64_t seed);
 /* A random graph of up to `most` operators on a platform of lab_random_platform, with times 0 to 4 and tensors of 0 to
  * 5 bytes, all by hand: ties, zeros and shared channels are common. */
 lab lab_random_tiny(uint64_t seed, int32_t most, const situ_problem_options *options);
 /* Adds up to five devices, joined all to all, as a star or as a ring in one direction. */
 void lab_random_platform(lab *l, rng *r);
+/* A text of `size` bytes with its end: in round k < size cut before byte k, later with up to three bytes changed to
+ * some of the 16 `letters`. */
+void lab_damage(char *text, const char *whole, int64_t size, int64_t round, rng *r, const char *letters);
 /* A random topological order. */
 void lab_random_order(const situ_graph *graph, rng *r, int32_t *order);
 /* A random device for each operator, and such an order. Of problems by hand. */

@@ -161,6 +161,29 @@ lab lab_random_small_stream(uint64_t seed) {
   return lab_random(&o);
 }
 
+lab lab_random_stream(uint64_t seed) {
+  lab_options o = {.seed = seed,
+                   .n_operators = 1 + (int32_t)(seed % 14),
+                   .n_devices = 2 + (int32_t)(seed % 4),
+                   .density = 0.3,
+                   .n_colocations = (int32_t)(seed % 3),
+                   .pinned = seed % 2,
+                   .unsupported = seed % 3 == 0,
+                   .memory = seed % 4 == 0 ? 0.7 : 0};
+  o.options.objective = SITU_OBJECTIVE_LATENCY;
+  return lab_random(&o);
+}
+
+void lab_damage(char *text, const char *whole, int64_t size, int64_t round, rng *r, const char *letters) {
+  memcpy(text, whole, (size_t)size);
+  if (round < size) {
+    text[round] = '\0';
+    return;
+  }
+  for (int64_t changes = 1 + rng_below(r, 3); changes > 0; changes--)
+    text[rng_below(r, size - 1)] = letters[rng_below(r, 16)];
+}
+
 void lab_random_platform(lab *l, rng *r) {
   int32_t n = 1 + (int32_t)rng_below(r, 5), own[8], n_own = 0;
   int64_t max_latency = rng_below(r, 3);

@@ -1,6 +1,7 @@
 /* Workload files: a small one by hand, hostile ones, and the published ones when they are there. */
 #include <unistd.h>
 
+#include "../../lab/lab.h"
 #include "../../lab/test.h"
 #include "base/rng.h"
 #include "cost/costs.h"
@@ -163,12 +164,7 @@ static void a_damaged_file_does_no_harm(void **state) {
   char text[sizeof whole];
   rng random = rng_new(1);
   for (int32_t round = 0; round < 20000; round++) {
-    memcpy(text, whole, sizeof whole);
-    if (round < (int32_t)sizeof whole)
-      text[round] = '\0';
-    else
-      for (int64_t changes = 1 + rng_below(&random, 3); changes > 0; changes--)
-        text[rng_below(&random, sizeof whole - 1)] = "09-.e\"{}[],:ax\x80"[rng_below(&random, 16)];
+    lab_damage(text, whole, sizeof whole, round, &random, "09-.e\"{}[],:ax\x80");
     read_result r;
     situ_error e = {0};
     situ_status status = read_text(&r, text, &e);

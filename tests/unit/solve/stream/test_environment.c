@@ -7,24 +7,11 @@
 
 enum { N_PROBLEMS = 300, N_DRAWS = 20 };
 
-static lab draw_lab(uint64_t seed) {
-  lab_options o = {.seed = seed,
-                   .n_operators = 1 + (int32_t)(seed % 14),
-                   .n_devices = 2 + (int32_t)(seed % 4),
-                   .density = 0.3,
-                   .n_colocations = (int32_t)(seed % 3),
-                   .pinned = seed % 2,
-                   .unsupported = seed % 3 == 0,
-                   .memory = seed % 4 == 0 ? 0.7 : 0};
-  o.options.objective = SITU_OBJECTIVE_LATENCY;
-  return lab_random(&o);
-}
-
 static void devices_that_are_open_keep_support_pins_and_colocation(void **state) {
   (void)state;
   int32_t served = 0;
   for (uint64_t seed = 0; seed < N_PROBLEMS; seed++) {
-    lab l = draw_lab(seed);
+    lab l = lab_random_stream(seed);
     arena *a = arena_new();
     environment env;
     assert_true(environment_init(&env, l.problem, a));
