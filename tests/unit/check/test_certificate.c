@@ -376,10 +376,17 @@ static void what_is_too_large_is_not_judged(void **state) {
     const char *kind;
     int32_t n_operators, n_devices, n_memories;
     bool served;
-  } rows[] = {{"join", 1, 64, 9, true},        {"join", 1, 65, 1, false},        {"critical_path", 1, 65, 17, true},
-              {"destructive", 1, 64, 9, true}, {"destructive", 1, 65, 1, false}, {"cut_vertex", 1, 64, 8, true},
-              {"cut_vertex", 1, 65, 8, false}, {"cut_vertex", 1, 9, 9, false},   {"cut_vertex", 64, 1, 1, true},
-              {"cut_vertex", 65, 1, 1, false}};
+  } rows[] = {{"join", 1, 64, 9, true},
+              {"join", 1, 65, 1, false},
+              {"critical_path", 1, 65, 17, true},
+              {"destructive", 1, 64, 9, true},
+              {"destructive", 1, 65, 1, false},
+              {"cut_vertex", 1, 64, 8, true},
+              {"cut_vertex", 1, 65, 8, false},
+              {"cut_vertex", 1, 9, 9, false},
+              {"cut_vertex", 64, 1, 1, true},
+              {"cut_vertex", 65, 1, 1, false},
+              {"critical_path", 16385, 1024, 1, false}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     lab s = wide(rows[i].n_operators, rows[i].n_devices, rows[i].n_memories);
     int64_t min_ns = 5 * rows[i].n_operators;
