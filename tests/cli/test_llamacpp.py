@@ -6,6 +6,7 @@
 Models have random weights (gguf_models.py), devices are RPC servers on this machine. Without llama.cpp the cases are skipped:
 `tools/setup.sh llamacpp` builds it, SITU_LLAMACPP names the folder of its programs.
 """
+import functools
 import json
 import os
 import pathlib
@@ -36,10 +37,17 @@ def names_of(addresses):
     return ",".join(f"gpu{i}=RPC[{a}]" for i, a in enumerate(addresses))
 
 
+@functools.cache
+def operators_of(path):
+    """Names of all operators of a model, and of those with experts."""
+    rows = situ("costs", path, "--platform", "rig.json").splitlines()
+    return (list(situ_json("place", path, "--platform", "rig.json", "--steps", "20")["placement"]),
+            {row.split(",")[0] for row in rows if re.match(r"blk.*,Experts", row)})
+
+
 def planned(model, layers, head, embedding="cpu", spilled=(), **more):
     """Options for a plan with these devices of layers, and those of a plan file."""
-    operators = situ_json("place", model, "--platform", "rig.json", "--steps", "20")["placement"]
-    experts = {row.split(",")[0] for row in situ("costs", model, "--platform", "rig.json").splitlines() if re.match(r"blk.*,Experts", row)}
+    operators, experts = operators_of(pathlib.Path(model).resolve())
 
     def device(name):
         if not name.startswith("blk."):
