@@ -51,9 +51,10 @@ static const portfolio_row matrix[] = {
     {&single_solver,              "EEEEEEEE"},
     {&visit_plan_solver,          "e......."},
     {&families_solver,            "rr......"},
-    {&heft_solver,                ".f......"},
+    {&heft_solver,                "ff......"},
     {&layers_solver,              "ff......"},
     {&m_topo_solver,              "EEEEEEEE"},
+    {&regions_solver,             "ff......"},
     {&min_cut_solver,             "ee......"},
     {&families_solver,            ".b......"},
     {&heft_solver,                "Ee......"},
@@ -143,11 +144,13 @@ static int32_t cast_rounds(walks_cast *rounds, const solve_run *run) {
   return n_sharing;
 }
 
-/* More time than any quick row should take; of a limit, at most half. */
-static int64_t quick_ns(const solve_run *run) {
-  static const int64_t BASE_NS = 50000000, OPERATOR_NS = 5000;
-  int64_t max_ns = BASE_NS + OPERATOR_NS * run->problem->n_operators, left_ns = budget_time_left(run->budget);
-  return left_ns == INT64_MAX ? max_ns : min64(max_ns, left_ns / 2 + 1);
+/* More time than any quick row should take, and what pays for a local search before the bounds; of a limit, at most
+ * three quarters. */
+static int64_t quick_ns(const solve_run *run, const solver *row) {
+  static const int64_t BASE_NS = 50000000, OPERATOR_NS = 5000, SEARCH_OPERATOR_NS = 8000;
+  int64_t n = run->problem->n_operators, left_ns = budget_time_left(run->budget);
+  int64_t max_ns = row->search ? min64(BASE_NS, SEARCH_OPERATOR_NS * n) : BASE_NS + OPERATOR_NS * n;
+  return left_ns == INT64_MAX ? max_ns : min64(max_ns, left_ns / 4 * 3 + 1);
 }
 
 /* The maximum time of a row before the rounds, where these run it again: several searches by turns find more than one
@@ -181,7 +184,7 @@ situ_status portfolio_begin(solve_run *run) {
       if (!run->incumbent->best.device) TRY(solver_run(&single_solver, run, 1, 0));
       continue;
     }
-    int64_t limit_ns = quick_ns(run), start_ns = clock_now_ns();
+    int64_t limit_ns = quick_ns(run, matrix[k].solver), start_ns = clock_now_ns();
     run->brief = role == FIRST;
     TRY(run_row(matrix[k].solver, run, 1, limit_ns));
     run->brief = false;

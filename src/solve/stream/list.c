@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/clock.h"
 #include "base/contracts.h"
 #include "base/fail.h"
 #include "base/heap.h"
@@ -436,13 +437,20 @@ situ_status list_by_rank(solve_run *run, const int32_t *forced) {
   if (!rank || !partial_init_units(&s, p, solve_units(run), run->arena)) return fail_no_memory(run->error);
   if (solve_is_large(p) && !(best.device = ARENA_NEW(run->arena, int32_t, p->n_operators)))
     return fail_no_memory(run->error);
+  bool contended = p->contention != SITU_CONTENTION_NONE;
+  if (run->brief && contended && partial_follow_links(&s, run->arena)) { /* mostly the better of two schedules */
+    int64_t start_ns = clock_now_ns();
+    if (!schedule_by_rank(run, &s, rank, RANK_MEAN, forced, &best)) return SITU_STATUS_OK;
+    s.links = false;
+    if (solve_done(run) || budget_time_left(run->budget) < clock_now_ns() - start_ns) return redispatch(run, &best);
+  }
   int32_t ways = p->n_operators <= ALL_WAYS_UP_TO && !run->brief ? N_RANK_WEIGHTS : 1;
   for (int32_t way = 0; way < ways && (way == 0 || !solve_done(run)); way++) {
     if (!schedule_by_rank(run, &s, rank, (rank_weight)way, forced, &best)) return SITU_STATUS_OK;
     if (solve_is_large(p) && s.short_of_room) return list_at_prices(run, &s, rank, forced);
     if (way == 0 && !forced && !run->incumbent->best.device) TRY(leave_out_full(run, &s, rank));
   }
-  bool links = p->contention != SITU_CONTENTION_NONE && !solve_done(run) && partial_follow_links(&s, run->arena);
+  bool links = !run->brief && contended && !solve_done(run) && partial_follow_links(&s, run->arena);
   for (int32_t way = 0; links && way < ways && !solve_done(run); way++)
     if (!schedule_by_rank(run, &s, rank, (rank_weight)way, forced, &best)) break;
   return redispatch(run, &best);

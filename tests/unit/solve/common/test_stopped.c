@@ -130,9 +130,44 @@ static void a_large_network_has_a_plan_soon(void **state) {
   lab_free(&l);
 }
 
+/* What reports name before bounds are computed. */
+typedef struct first_reports {
+  bool searched, bounded;
+} first_reports;
+
+static bool note_search(void *context, const situ_progress *news) {
+  first_reports *seen = context;
+  seen->bounded |= strcmp(news->solver, "bounds") == 0;
+  seen->searched |= strcmp(news->solver, "regions") == 0;
+  return seen->bounded;
+}
+
+/* Lists of operators give a poor plan where transfers are dear, so a local search runs before the bounds, too: 8 us for
+ * each operator, which is long enough here to be reported. */
+static void a_search_runs_before_the_bounds(void **state) {
+  (void)state;
+  enum { N = 6000 };
+  lab l = lab_mesh(4, SITU_UNLIMITED_BYTES);
+  for (int32_t v = 0; v < N; v++) {
+    char name[16];
+    snprintf(name, sizeof name, "v%d", (int)v);
+    lab_operator(&l, name, 1000 + v % 7, 0, 0);
+  }
+  lab_pose(&l, &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
+  first_reports seen = {0};
+  situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
+  o.progress = note_search;
+  o.context = &seen;
+  solve_within(&l, &o);
+  assert_true(seen.bounded);
+  assert_true(seen.searched);
+  lab_free(&l);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_solver_can_be_stopped_at_any_look),
                                      cmocka_unit_test(whoever_stops_the_bounds_has_a_plan),
-                                     cmocka_unit_test(a_large_network_has_a_plan_soon)};
+                                     cmocka_unit_test(a_large_network_has_a_plan_soon),
+                                     cmocka_unit_test(a_search_runs_before_the_bounds)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
