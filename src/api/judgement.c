@@ -120,8 +120,8 @@ static situ_status judge_given(judge_call *q) {
   return situ_place(&j->given, &j->given_instance, &own, &q->searches.solve, q->error);
 }
 
-/* The best plan of the form, which starts from the command's. */
-static situ_status find_best(judge_call *q) {
+/* A plan of the form, which starts from the command's: the one that `situ place` takes, or the fastest one. */
+static situ_status find_best_by(judge_call *q, bool fastest) {
   situ_judgement *j = q->into;
   situ_instance_options own = q->searches.instance;
   situ_solve_options solve = q->searches.solve;
@@ -130,7 +130,20 @@ static situ_status find_best(judge_call *q) {
   own.n_writers = 1;
   solve.starts = plan_exists(start) ? &start : NULL;
   solve.n_starts = plan_exists(start);
+  if (fastest) solve.tolerance = solve.min_gain = solve.uncertainty = 0;
   return situ_place(&j->best, &j->best_instance, &own, &solve, q->error);
+}
+
+/* Whoever splits already has chosen to; a slower plan that is surer is no answer then. */
+static situ_status find_best(judge_call *q) {
+  situ_judgement *j = q->into;
+  TRY(find_best_by(q, false));
+  if (!plan_exists(j->given) || !plan_exists(j->best) || j->best->value_ns <= j->given->value_ns) return SITU_STATUS_OK;
+  situ_plan_free(j->best);
+  situ_instance_free(j->best_instance);
+  j->best = NULL;
+  j->best_instance = NULL;
+  return find_best_by(q, true);
 }
 
 static situ_status describe(judge_call *q) {

@@ -45,18 +45,28 @@ static situ_status order_one(placement *where, solve_run *run, const equal_devic
     }
     ordered.replica_of = replica_of;
   }
-  int64_t before = simulator_run(run->simulator, where, false).value_ns;
-  if (solve_has_form(run, device) && simulator_run(run->simulator, &ordered, false).value_ns == before)
+  if (!solve_has_form(run, device)) return SITU_STATUS_OK;
+  simulation before = simulator_run(run->simulator, where, true), after = simulator_run(run->simulator, &ordered, true);
+  if (after.value_ns == before.value_ns && after.excess_bytes == before.excess_bytes && after.over_ns == before.over_ns)
     *where = ordered;
   return SITU_STATUS_OK;
 }
 
-situ_status answer_order_devices(answer *chosen, solve_run *run) {
+/* Orders devices that are equal at a level. */
+static situ_status order_at(answer *chosen, solve_run *run, device_equality level) {
   equal_devices equal;
   placement *const all[] = {&chosen->where, &chosen->best_found, &chosen->unrestricted, &chosen->compared};
-  if (!chosen->where.device) return SITU_STATUS_OK;
-  if (!equal_devices_find(&equal, run->problem, EQUAL_ALWAYS, run->arena)) return fail_no_memory(run->error);
+  if (!equal_devices_find(&equal, run->problem, level, run->arena)) return fail_no_memory(run->error);
   if (equal.n_all == run->problem->n_devices) return SITU_STATUS_OK;
   for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) TRY(order_one(all[k], run, &equal));
   return SITU_STATUS_OK;
+}
+
+situ_status answer_order_devices(answer *chosen, solve_run *run) {
+  const situ_problem *p = run->problem;
+  if (!chosen->where.device) return SITU_STATUS_OK;
+  TRY(order_at(chosen, run, EQUAL_ALWAYS));
+  /* without a host the first device is the one that staged transfers leave from, which matters only to them */
+  bool staged = p->execution == SITU_EXECUTION_PIPELINE && p->communication == SITU_COMMUNICATION_HOST_STAGED;
+  return staged || p->replicate ? SITU_STATUS_OK : order_at(chosen, run, EQUAL_LINKED);
 }

@@ -81,8 +81,28 @@ static void pins_and_plans_of_callers_stay(void **state) {
   }
 }
 
+/* Without a host the first device is the one that stages would be sent from; where they go over links, it is like the
+ * others, and the first stage is on it. */
+static void the_first_stage_is_on_the_first_device(void **state) {
+  (void)state;
+  situ_instance_options o = {.size = sizeof(situ_instance_options),
+                             .model = "builtin:resnet50",
+                             .platform = "4*(h100-80g)@infiniband-ndr",
+                             .problem = &(situ_problem_options){.size = sizeof(situ_problem_options),
+                                                                .objective = SITU_OBJECTIVE_THROUGHPUT}};
+  situ_instance *instance;
+  situ_error e = {0};
+  must(situ_instance_open(&instance, &o, &e), &e);
+  const lab l = {.problem = (situ_problem *)situ_instance_problem(instance)};
+  situ_plan *plan = solve(&l, "linear_dp", NULL);
+  for (int32_t d = 1; d < 4; d++) assert_true(begin_of(plan, d - 1) < begin_of(plan, d));
+  situ_plan_free(plan);
+  situ_instance_free(instance);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(equal_devices_begin_in_order),
-                                     cmocka_unit_test(pins_and_plans_of_callers_stay)};
+                                     cmocka_unit_test(pins_and_plans_of_callers_stay),
+                                     cmocka_unit_test(the_first_stage_is_on_the_first_device)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
