@@ -52,7 +52,10 @@ static const struct {
                {"h100pcie", "h100-80g-pcie"},
                {"threadripperpro5975wx", "threadripper-5975"},
                {"threadripper5975wx", "threadripper-5975"},
-               {"pro4500", "rtxpro4500-32g"}};
+               {"pro4500", "rtxpro4500-32g"},
+               {"h100sxm", "h100-80g"},
+               {"h100sxm5", "h100-80g"},
+               {"orinnanosuper", "orin-nano-super-8g"}};
 
 static bool is_idle(const char *word, const char *before) {
   char padded[PLAIN_BYTES + 2];
@@ -88,7 +91,7 @@ static void make_plain(char out[PLAIN_BYTES], const char *name, size_t n, bool l
 
 /* Whether a row's name, or its part before a "-", is the plain key; 2: all of it. Loose: but for a make in front. */
 static int is_called(const situ_device_kind_info *row, const char *key, bool loose) {
-  static const char *const makes[] = {"rtx", "gtx", "rx", "radeon", "ryzen", "epyc"};
+  static const char *const makes[] = {"rtx", "gtx", "rx", "radeon", "ryzen", "epyc", "arc"};
   size_t whole = strlen(row->name);
   for (size_t n = 1; n <= whole; n++) {
     char stem[PLAIN_BYTES];
@@ -144,11 +147,21 @@ const situ_device_kind_info *catalogue_find(const char *key) {
 }
 
 enum { N_NEAREST = 3, MAX_WRONG = 3, MAX_WORDS = 8 };
+static const char DIGITS[] = "0123456789";
 
 typedef struct nearest {
   const char *best[N_NEAREST];
   int score[N_NEAREST], n;
 } nearest;
+
+/* Whether two names may be of one series, so that a slip separates them: letters before the first number agree, or that
+ * number has as many digits, and the first two are the same. "t1000" is far from "n100", "b300" near "b200". */
+static bool same_series(const char *wanted, const char *name) {
+  size_t a = strcspn(wanted, DIGITS), b = strcspn(name, DIGITS);
+  size_t n = strspn(wanted + a, DIGITS), m = strspn(name + b, DIGITS);
+  if (n == 0 || (a > 0 && a == b && ascii_same_n(wanted, name, a))) return true;
+  return n == m && strncmp(wanted + a, name + b, n < 2 ? n : 2) == 0;
+}
 
 /* Keeps the names that are similar to the wanted one: few letters differ, or half of the letters and at least three are
  * a common prefix. Names that begin with the wanted one come first, since they only extend it. `shown` is the text
@@ -157,6 +170,7 @@ static void offer(nearest *found, const char *wanted, const char *name, const ch
   int n = (int)strlen(wanted), same = 0, distance = name_distance(wanted, name);
   while (same < n && ascii_lower(wanted[same]) == ascii_lower(name[same])) same++;
   bool near = distance <= (n / 2 < MAX_WRONG ? n / 2 : MAX_WRONG) || (same >= 3 && 2 * same >= n);
+  near = near && same_series(wanted, shown);
   int score = distance - same, at = found->n;
   while (at > 0 && score < found->score[at - 1]) at--;
   for (int k = 0; k < found->n; k++) near = near && found->best[k] != shown;
@@ -199,7 +213,7 @@ static int find_within(const situ_device_kind_info *called[], const char *text) 
       snprintf(run, sizeof run, "%.*s", (int)(end[k + words - 1] - begin[k]), text + begin[k]);
       char plain[PLAIN_BYTES];
       make_plain(plain, run, strlen(run), true);
-      int found = strpbrk(plain, "0123456789") ? find_called(called, N_NEAREST, run) : 0;
+      int found = strpbrk(plain, DIGITS) ? find_called(called, N_NEAREST, run) : 0;
       if (found > 0) return found;
     }
   return 0;
@@ -221,8 +235,17 @@ static bool is_kind(const char *key) {
   return false;
 }
 
+/* Whether a name says that it is of an NPU: "Intel Core Ultra NPU". */
+static bool says_npu(const char *key) {
+  size_t n = strlen(key);
+  return n > 4 && ascii_same(key + n - 3, "npu") && !ascii_is_alnum(key[n - 4]);
+}
+
 const char *catalogue_nearest_device(char into[CATALOGUE_HINT_BYTES], const char *key) {
   nearest found = {0};
+  if (says_npu(key))
+    return hint(into, &found,
+                "give a name, as in npu-200v, xdna2 or hexagon-x, or figures, as in npu(16GB,135GB/s,45TOPS)");
   if (is_kind(key))
     return hint(into, &found, "give the full name, as in rtx4090 or npu-200v: `situ list devices` shows all");
   char plain[PLAIN_BYTES], name[PLAIN_BYTES];
@@ -237,7 +260,9 @@ const char *catalogue_nearest_device(char into[CATALOGUE_HINT_BYTES], const char
     offer(&found, plain, name, row->name);
   }
   for (int32_t i = 0; !any && (row = catalogue_row(i)); i++) offer(&found, key, row->name, row->name);
-  return hint(into, &found, "`situ list devices` shows them; a platform file is named by its path, such as ./own.json");
+  return hint(into, &found,
+              "`situ list devices` shows them; others by their figures, as in gpu(16GB,900GB/s,90TF), or in a "
+              "platform file, named by its path, such as ./own.json");
 }
 
 const char *catalogue_nearest_link(char into[CATALOGUE_HINT_BYTES], const char *key) {
