@@ -18,7 +18,8 @@
 #include "base/contracts.h"
 #include "base/fail.h"
 
-enum { CHUNK_BYTES = 1 << 16 };
+enum { CHUNK_BYTES = 1 << 16, MAX_WIDE_BYTES = 1 << 30 };
+static const char UTF8_MARK[] = "\xef\xbb\xbf";
 
 /* Memory without cost until it is written. The file itself is never mapped: when another process cuts it off, an
  * access beyond its new end would be SIGBUS. */
@@ -104,11 +105,53 @@ situ_status file_open_text(file_view *out, const char *path, situ_error *error) 
   return close_unless(file_need_text(out, path, error), out);
 }
 
+/* Writes a character as UTF-8. Returns how many bytes it has, at most 4. */
+static size_t put_character(char *to, uint32_t c) {
+  size_t more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+  static const unsigned char FIRST[] = {0, 0xc0, 0xe0, 0xf0};
+  to[0] = (char)(FIRST[more] | c >> 6 * more);
+  for (size_t k = 1; k <= more; k++) to[k] = (char)(0x80 | (c >> 6 * (more - k) & 0x3f));
+  return more + 1;
+}
+
+/* UTF-16 behind its mark as UTF-8, which PowerShell writes to files. NULL without memory; empty where it is none. */
+static char *from_wide(const unsigned char *bytes, size_t n, arena *a) {
+  char *text = ARENA_NEW(a, char, (int64_t)(2 * n + 1));
+  bool little = bytes[0] == 0xff, good = n % 2 == 0;
+  size_t at = 0;
+  uint32_t high = 0;
+  for (size_t k = 2; text && good && k < n; k += 2) {
+    uint32_t c = (uint32_t)bytes[k + little] << 8 | bytes[k + !little];
+    bool second = c >= 0xdc00 && c < 0xe000;
+    good = c != 0 && second == (high != 0);
+    if (second) c = 0x10000 + ((high & 0x3ff) << 10) + (c & 0x3ff);
+    high = c >= 0xd800 && c < 0xdc00 ? c : 0;
+    if (!high) at += put_character(text + at, c);
+  }
+  if (text) text[good && !high ? at : 0] = '\0';
+  return text;
+}
+
+size_t file_skip_mark(const file_view *view) {
+  size_t n = strlen(UTF8_MARK);
+  return view->size_bytes >= n && memcmp(view->bytes, UTF8_MARK, n) == 0 ? n : 0;
+}
+
 situ_status file_read_text(char **out, const char *path, arena *a, situ_error *error) {
   file_view view;
   *out = NULL;
-  TRY(file_open_text(&view, path, error));
-  *out = arena_string_n(a, (const char *)view.bytes, view.size_bytes);
+  TRY(file_begin(&view, path, error));
+  file_need(&view, 0, view.size_bytes < 2 ? view.size_bytes : 2);
+  bool wide = view.size_bytes >= 2 && view.size_bytes <= MAX_WIDE_BYTES &&
+              (memcmp(view.bytes, "\xff\xfe", 2) == 0 || memcmp(view.bytes, "\xfe\xff", 2) == 0);
+  if (wide) file_need(&view, 0, view.size_bytes);
+  TRY(close_unless(wide ? file_result(&view, path, error) : file_need_text(&view, path, error), &view));
+  if (wide) {
+    *out = from_wide(view.bytes, view.size_bytes, a);
+  } else {
+    size_t skip = file_skip_mark(&view);
+    *out = arena_string_n(a, (const char *)view.bytes + skip, view.size_bytes - skip);
+  }
   file_close(&view);
   return *out ? SITU_STATUS_OK : fail_no_memory(error);
 }

@@ -24,7 +24,10 @@ situ_status file_open(file_view *out, const char *path, situ_error *error);
 /* The same for a text: BAD_INPUT at its first zero byte. Nothing after it is read, so that a huge binary file costs
  * neither time nor memory. */
 situ_status file_open_text(file_view *out, const char *path, situ_error *error);
-/* The whole text followed by a zero byte, in the arena. */
+/* The bytes of a mark of UTF-8 in front of a text: 3 or 0. */
+size_t file_skip_mark(const file_view *view);
+/* The whole text followed by a zero byte, in the arena: without a mark of UTF-8 in front; up to 1 GiB of UTF-16 behind
+ * its mark is made UTF-8, or an empty text where it is none. */
 situ_status file_read_text(char **out, const char *path, arena *a, situ_error *error);
 /* The same for parts of large files: nothing is read, and no memory is used, before file_need asks for the bytes
  * [at, at + n). What cannot be read is zero and leaves a failure in the view, which file_result reports. */

@@ -295,7 +295,8 @@ situ_status json_read(json_value **out, const char *path, situ_error *error) {
   file_view view;
   *out = NULL;
   TRY(file_open_text(&view, path, error));
-  situ_status status = json_parse(out, (const char *)view.bytes, view.size_bytes, path, error);
+  size_t skip = file_skip_mark(&view);
+  situ_status status = json_parse(out, (const char *)view.bytes + skip, view.size_bytes - skip, path, error);
   file_close(&view);
   return status;
 }

@@ -478,6 +478,7 @@ static situ_status take_lines(machine *m, const char *text) {
   char line[LINE_BYTES];
   bool json = text[strspn(text, " \t\r\n")] == '{';
   for (const char *at = text; *at;) {
+    while (!json && *at == '>') at += at[1] == ' ' ? 2 : 1; /* a quotation */
     size_t n = strcspn(at, json ? "\r\n,{" : "\r\n");
     snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), at);
     m->line++;

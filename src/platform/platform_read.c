@@ -12,7 +12,7 @@ static situ_status read_file(situ_platform **out, const char *path, situ_error *
   situ_status status = a ? file_read_text(&text, path, a, error) : fail_no_memory(error);
   bool is_json = text && text[strspn(text, " \t\r\n")] == '{' && !strstr(text, "\"card0\""); /* of rocm-smi --json */
   if (status == SITU_STATUS_OK)
-    status = is_json ? json_read(&root, path, error) : platform_from_text(out, text, path, error);
+    status = is_json ? json_parse(&root, text, strlen(text), path, error) : platform_from_text(out, text, path, error);
   if (status == SITU_STATUS_OK && is_json) status = platform_from_json(out, root, path, error);
   json_free(root);
   arena_free(a);

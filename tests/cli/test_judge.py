@@ -65,11 +65,11 @@ def operators(path):
     return [(row.split(",")[0], row.split(",")[2]) for row in situ("costs", path, "--platform", "cpu", "--fusion", "none").splitlines()[1:]]
 
 
-def round_trip(path, writer, runs, embedding, spilled=()):
+def round_trip(path, writer, runs, embedding, spilled=(), read_as=None):
     pathlib.Path("pins.json").write_text(json.dumps(pins_of(operators(path), runs, embedding, spilled)))
     call = [path, *ON, "--context", "2048"]
     plan = situ_json("place", *call, "--fix", "pins.json", "--write", f"{writer}=text", "--granularity", "fused")
-    row = of_command("text", *call, "--format", writer)
+    row = of_command("text", *call, "--format", read_as or writer)
     assert row["layers"] == split(runs), (writer, runs, row, pathlib.Path("text").read_text())
     assert row["value_ns"] == plan["value_ns"], (writer, runs, embedding, spilled, pathlib.Path("text").read_text())
 
@@ -85,6 +85,7 @@ def test_what_a_writer_writes_is_read_as_the_plan():
             round_trip(path, writer, runs, runs[0][0])
         for writer in ("vllm", "megatron"):
             round_trip(path, writer, stages := draw(rng, hosts=False), stages[0][0])
+        round_trip(path, "llama-bench", stages, stages[0][0], read_as="llama.cpp")
         spilled = [k for k in range(LAYERS) if rng.random() < 0.5]
         round_trip(experts, "llama.cpp", draw(rng, hosts=False), "cpu", spilled)
 

@@ -82,6 +82,27 @@ def test_pasted_text_is_a_machine_from_a_file_or_standard_input():
     situ("platform", "cpuu", code=2, err="cpu")
 
 
+def test_texts_are_read_as_shells_and_mails_leave_them():
+    """PowerShell writes UTF-16, editors of Windows a mark of UTF-8, mails and threads quote with "> "."""
+    pathlib.Path("smi.txt").write_text(TABLE)
+    expected = described("--from", "smi.txt")["devices"]
+    assert len(expected) == 3
+    quoted = "".join(f"> {line}\n" for line in TABLE.splitlines())
+    for text in (TABLE.encode("utf-16-le"), TABLE.encode("utf-16-be")):
+        mark = b"\xff\xfe" if text[1] == 0 else b"\xfe\xff"
+        pathlib.Path("wide.txt").write_bytes(mark + text)
+        assert described("--from", "wide.txt")["devices"] == expected
+    for text in (b"\xef\xbb\xbf" + TABLE.encode(), quoted.encode(), quoted.replace("> ", ">> ").encode()):
+        pathlib.Path("other.txt").write_bytes(text)
+        assert described("--from", "other.txt")["devices"] == expected, text[:40]
+    for text in (b"\xff\xfe", b"\xff\xfeG", b"\xff\xfeG\0\0\0", b"\xff\xfe\x00\xd8"):  # nothing, half, a zero, half a pair
+        pathlib.Path("bad.txt").write_bytes(text)
+        situ("platform", "--from", "bad.txt", code=3)
+    platform = b"\xef\xbb\xbf" + json.dumps({"situ_platform": 1, "devices": [{"name": "a", "base": "rtx3090-24g"}]}).encode()
+    pathlib.Path("p.json").write_bytes(platform)
+    assert described("p.json")["devices"][0]["name"] == "a"
+
+
 def test_this_host_asks_nvidia_smi():
     """The rate of a link of 8 lanes is half of that of 16; all recorded forms are read."""
     with_driver(f"case $1 in --query-gpu*) cat <<E\n{CSV}E\n;; topo) cat <<E\n{TOPOLOGY}E\n;; esac\n")
