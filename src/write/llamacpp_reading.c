@@ -2,6 +2,7 @@
  * = -ngl, the first L + 1 - N blocks are on the CPU; block i of the rest goes to the first device whose share of -ts,
  * summed up, is above its share of the rest; the head counts as block L, and the embedding is on the CPU. Then the
  * first rule of -ot that fits the name of a weight moves it. docs/formats/language-models.md */
+#include <float.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -292,7 +293,7 @@ static situ_status find_shares(const reading *r, float *sum) {
     sum[k] = total;
   }
   if (list && *at) return bad(r, SPLIT, list, "has more shares than there are devices");
-  if (r->n_listed > 0 && !(total > 0)) return bad(r, SPLIT, list ? list : "", "gives no device a share");
+  if (r->n_listed > 0 && !(total > 0 && total < FLT_MAX)) return bad(r, SPLIT, list ? list : "", "gives no device a share");
   for (int32_t k = 0; k < r->n_listed; k++) sum[k] /= total;
   return SITU_STATUS_OK;
 }
@@ -320,7 +321,7 @@ static situ_status place_layers(reading *r) {
   if (mode && strcmp(mode, "none") == 0) {
     only = 0;
     TRY(command_words_int(&only, r->w, MAIN, 0, r->error));
-    if (only >= r->n_listed) return bad(r, MAIN, mode, "is not among the devices");
+    if (only >= r->n_listed) return bad(r, MAIN, command_words_value(r->w, MAIN), "is not among the devices");
   }
   int64_t start = n_blocks + 1 - offloaded;
   out->first = r->host >= 0 ? r->host : r->n_listed > 0 ? r->listed[0] : -1;

@@ -32,6 +32,29 @@ static situ_status find_unused_share(double *out, const command_words *w, situ_e
   return SITU_STATUS_OK;
 }
 
+/* A number of tokens as vLLM reads them: 32768, 25.6k for 25,600, 32K for 32,768. */
+static situ_status find_tokens(int64_t *out, const command_words *w, const char *names, situ_error *error) {
+  static const char UNITS[] = "kKmMgG";
+  static const double FACTOR[] = {1e3, 1 << 10, 1e6, 1 << 20, 1e9, 1 << 30};
+  const char *text = command_words_value(w, names);
+  size_t n = text ? strlen(text) : 0;
+  const char *unit = n > 1 ? strchr(UNITS, text[n - 1]) : NULL;
+  double number = 0;
+  if (!unit) return command_words_int(out, w, names, 1, error);
+  if (text_scan_number(text, &number) != text + n - 1 || !(number * FACTOR[unit - UNITS] >= 1 && number < 1e6))
+    return fail_with(error, SITU_STATUS_BAD_INPUT, "command",
+                     "%.*s %.60s: expected a number of tokens, as in 32768 or 32k", (int)strcspn(names, " "), names,
+                     text);
+  *out = (int64_t)(number * FACTOR[unit - UNITS] + 0.5);
+  return SITU_STATUS_OK;
+}
+
+/* Whether vLLM chooses the context itself: the longest that fits. */
+static bool chooses_context(const command_words *w) {
+  const char *text = command_words_value(w, CONTEXT);
+  return text && (strcmp(text, "auto") == 0 || strcmp(text, "-1") == 0);
+}
+
 /* The model: of --model, or the word behind "serve". */
 static const char *model_of(const command_words *w) {
   const char *model = command_words_value(w, "--model --model-path");
@@ -54,14 +77,17 @@ static situ_status request(plan_request *out, const char *text, arena *a, situ_e
   out->model = model_of(&w);
   out->group = 1;
   TRY(command_words_int(&out->group, &w, GROUPS, 1, error));
-  TRY(command_words_int(&out->context, &w, CONTEXT, 1, error));
+  if (!chooses_context(&w)) TRY(find_tokens(&out->context, &w, CONTEXT, error));
   out->micro_batch = 2048;
-  TRY(command_words_int(&out->micro_batch, &w, AT_ONCE, 1, error));
+  TRY(find_tokens(&out->micro_batch, &w, AT_ONCE, error));
   TRY(command_words_int(&requests, &w, STREAMS, 0, error));
   TRY(find_unused_share(&out->unused_share, &w, error));
   const char *type = command_words_value(&w, CACHE);
   out->trained = out->context == 0;
-  if (out->trained) text_add(&notes, "without --max-model-len vLLM takes the context that the model was trained for\n");
+  if (chooses_context(&w))
+    text_add(&notes, "with --max-model-len auto vLLM takes the longest context that fits; see situ fit\n");
+  else if (out->trained)
+    text_add(&notes, "without --max-model-len vLLM takes the context that the model was trained for\n");
   if (type && strncmp(type, "fp8", 3) == 0)
     out->kv_type = "q8_0"; /* 8 bits, and 1/16 more: the nearest that is known */
   else if (type && strcmp(type, "auto") != 0)

@@ -315,6 +315,22 @@ def test_without_a_gpu_the_cpu_computes_the_prompt():
     assert of_command("llama-server -m model.gguf -dev none", *on)["value_ns"] == alone["value_ns"]
 
 
+def test_vllm_reads_tokens_with_units():
+    """By its help: 1k is 1,000, 1K is 1,024, 25.6k is 25,600; auto and -1 let it choose."""
+    on = [language_model(), "--platform", "cpu+2*rtx3090"]
+    notes = lambda words: " ".join(judged(f"vllm serve org/model {words}", *on)["notes"])
+    for text, tokens in (("1k", 1000), ("1K", 1024), ("25.6k", 25600), ("32K", 32768), ("4096", 4096)):
+        assert f"cache of {tokens} tokens" in notes(f"--max-model-len {text}"), (text, notes(f"--max-model-len {text}"))
+    judged("vllm serve org/model --max-num-batched-tokens 8k", *on)
+    for text in ("auto", "-1"):
+        told = judged(f"vllm serve org/model --max-model-len {text}", *on)["command_notes"]
+        assert any("longest context that fits" in note for note in told), told
+    for text in ("k", "x", "3x", "0", "0k", "1e300k", "1 k"):
+        situ("judge", f"vllm serve org/model --max-model-len '{text}'", *on, code=3, err="--max-model-len .*: expected a")
+    situ("judge", "llama-server -m f.gguf -sm none -mg 7", *on, code=3, err="-mg 7: is not among the devices")
+    situ("judge", "llama-server -m f.gguf -ts 1e308,1e308", *on, code=3, err="-ts 1e308,1e308: gives no device a share")
+
+
 def test_micro_batches_and_lists_of_a_command_count():
     """-ub decides how often weights in the host's memory are copied; llama-bench says what it measures, the first of each list."""
     path, on = experts_model(), ["--platform", "cpu-64g+rtx3090"]
