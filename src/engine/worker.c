@@ -156,10 +156,20 @@ static void limit_memory(int64_t more_bytes) {
   setrlimit(RLIMIT_DATA, &(struct rlimit){max, max});
 }
 
+/* Neither every C library has a function for this (musl), nor every kernel the call. */
+static void close_from(int first) {
+  enum { MAX_FILES = 1 << 16 };
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+#endif
+  long n = sysconf(_SC_OPEN_MAX);
+  for (int file = first; file < (n > 0 && n < MAX_FILES ? n : MAX_FILES); file++) close(file);
+}
+
 static _Noreturn void be_worker(const worker_handler *handler, const worker_options *o, int line, pid_t parent) {
   child_settle(parent);
   dup2(line, LINE);
-  close_range(LINE + 1, ~0u, 0);
+  close_from(LINE + 1);
   limit_memory(o->memory_bytes);
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
   pin(o);
