@@ -54,7 +54,7 @@ static const portfolio_row matrix[] = {
     {&heft_solver,                "ff......"},
     {&layers_solver,              "ff......"},
     {&m_topo_solver,              "EEEEEEEE"},
-    {&regions_solver,             "ff......"},
+    {&regions_solver,             "f......."},
     {&min_cut_solver,             "ee......"},
     {&families_solver,            ".b......"},
     {&heft_solver,                "Ee......"},
@@ -147,7 +147,7 @@ static int32_t cast_rounds(walks_cast *rounds, const solve_run *run) {
 /* More time than any quick row should take, and what pays for a local search before the bounds; of a limit, at most
  * three quarters. */
 static int64_t quick_ns(const solve_run *run, const solver *row) {
-  static const int64_t BASE_NS = 50000000, OPERATOR_NS = 5000, SEARCH_OPERATOR_NS = 8000;
+  static const int64_t BASE_NS = 50000000, OPERATOR_NS = 5000, SEARCH_OPERATOR_NS = 5000;
   int64_t n = run->problem->n_operators, left_ns = budget_time_left(run->budget);
   int64_t max_ns = row->search ? min64(BASE_NS, SEARCH_OPERATOR_NS * n) : BASE_NS + OPERATOR_NS * n;
   return left_ns == INT64_MAX ? max_ns : min64(max_ns, left_ns / 4 * 3 + 1);

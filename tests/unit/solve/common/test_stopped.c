@@ -142,7 +142,7 @@ static bool note_search(void *context, const situ_progress *news) {
   return seen->bounded;
 }
 
-/* Lists of operators give a poor plan where transfers are dear, so a local search runs before the bounds, too: 8 us for
+/* Lists of operators give a poor plan where transfers are dear, so a local search runs before the bounds, too: 5 us for
  * each operator, which is long enough here to be reported. */
 static void a_search_runs_before_the_bounds(void **state) {
   (void)state;
