@@ -293,7 +293,8 @@ static situ_status find_shares(const reading *r, float *sum) {
     sum[k] = total;
   }
   if (list && *at) return bad(r, SPLIT, list, "has more shares than there are devices");
-  if (r->n_listed > 0 && !(total > 0 && total < FLT_MAX)) return bad(r, SPLIT, list ? list : "", "gives no device a share");
+  if (r->n_listed > 0 && !(total > 0 && total < FLT_MAX))
+    return bad(r, SPLIT, list ? list : "", "gives no device a share");
   for (int32_t k = 0; k < r->n_listed; k++) sum[k] /= total;
   return SITU_STATUS_OK;
 }

@@ -85,11 +85,11 @@ static void pins_and_plans_of_callers_stay(void **state) {
  * others, and the first stage is on it. */
 static void the_first_stage_is_on_the_first_device(void **state) {
   (void)state;
-  situ_instance_options o = {.size = sizeof(situ_instance_options),
-                             .model = "builtin:resnet50",
-                             .platform = "4*(h100-80g)@infiniband-ndr",
-                             .problem = &(situ_problem_options){.size = sizeof(situ_problem_options),
-                                                                .objective = SITU_OBJECTIVE_THROUGHPUT}};
+  situ_instance_options o = {
+      .size = sizeof(situ_instance_options),
+      .model = "builtin:resnet50",
+      .platform = "4*(h100-80g)@infiniband-ndr",
+      .problem = &(situ_problem_options){.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT}};
   situ_instance *instance;
   situ_error e = {0};
   must(situ_instance_open(&instance, &o, &e), &e);

@@ -165,9 +165,8 @@ static void a_search_runs_before_the_bounds(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_solver_can_be_stopped_at_any_look),
-                                     cmocka_unit_test(whoever_stops_the_bounds_has_a_plan),
-                                     cmocka_unit_test(a_large_network_has_a_plan_soon),
-                                     cmocka_unit_test(a_search_runs_before_the_bounds)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_solver_can_be_stopped_at_any_look), cmocka_unit_test(whoever_stops_the_bounds_has_a_plan),
+      cmocka_unit_test(a_large_network_has_a_plan_soon), cmocka_unit_test(a_search_runs_before_the_bounds)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
