@@ -45,7 +45,7 @@ static int64_t running_on(const packer *x, const check_items *items, int32_t i, 
     int32_t v = items->member[k];
     if (!check_may_run(x->j, v, d)) return -1;
     bool instant = x->stream && judge_time_ns(x->j, v, d) == 0;
-    if (!instant) max = max64(max, judge_running_bytes(x->j, v, x->j->problem->in_flight));
+    if (!instant) max = max64(max, judge_running_bytes(x->j, v));
   }
   return max;
 }

@@ -339,8 +339,7 @@ static bool in_shares(const situ_problem *p, int32_t v, int64_t *whole_bytes) {
   }
 }
 
-/* weights, or a share + kept inputs * stash + the maximum that an operator takes; calls are the case of one input and
- * no stash. */
+/* weights, or a share + kept inputs * stash + the maximum that an operator takes; calls have no stash. */
 situ_status check_static_memory(judge *j, const int64_t *kept, const int32_t *shared, int64_t **memory_bytes,
                                 situ_error *error) {
   const situ_graph *g = j->graph;
@@ -353,7 +352,7 @@ situ_status check_static_memory(judge *j, const int64_t *kept, const int32_t *sh
   for (int32_t v = 0; v < g->n_operators; v++) {
     int32_t d = j->plan->device[v], m = j->platform->memory_of[d];
     bool in_parts = shared && shared[d] > 1 && in_shares(j->problem, v, &whole);
-    int64_t running = judge_running_bytes(j, v, kept ? kept[d] : 1), *sum = in_parts ? &shares[d] : &weights[m];
+    int64_t running = judge_running_bytes(j, v), *sum = in_parts ? &shares[d] : &weights[m];
     *sum = sat_add(*sum, j->problem->given->weight_bytes[v]);
     greatest[m] = max64(greatest[m], in_parts ? sat_add(running, whole) : running);
   }

@@ -27,15 +27,18 @@ static int32_t flood(const situ_graph *g, int32_t *number, int32_t *stack, int32
   return n;
 }
 
+bool judge_is_handed_on(const situ_graph *g, int32_t t) {
+  bool others = false;
+  for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) others |= !is_copy(g, g->use[i]);
+  return others && is_copy(g, g->producer[t]);
+}
+
 /* The bytes that operators of a segment make for others. */
 static int64_t handed_on(const situ_graph *g, const int32_t *member, int32_t n) {
   int64_t sum = 0;
   for (int32_t k = 0; k < n; k++)
-    for (int32_t t = g->out_start[member[k]]; t < g->out_start[member[k] + 1]; t++) {
-      bool others = false;
-      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) others |= !is_copy(g, g->use[i]);
-      if (others) sum = sat_add(sum, g->size_bytes[t]);
-    }
+    for (int32_t t = g->out_start[member[k]]; t < g->out_start[member[k] + 1]; t++)
+      if (judge_is_handed_on(g, t)) sum = sat_add(sum, g->size_bytes[t]);
   return sum;
 }
 

@@ -144,9 +144,22 @@ situ_violation situ_verdict_violation(const situ_verdict *v, int32_t index) {
   return v && index >= 0 && index < v->n_kept ? v->kept[index] : (situ_violation){.rule = "", .text = ""};
 }
 
-int64_t judge_running_bytes(const judge *j, int32_t v, int64_t n_inputs) {
-  bool pipeline = j->problem->execution == SITU_EXECUTION_PIPELINE && !j->problem->of_stream;
-  return sat_add(sat_mul(n_inputs, judge_footprint(j->graph, v)), pipeline ? j->recomputed_bytes[v] : 0);
+int64_t judge_running_bytes(const judge *j, int32_t v) {
+  const situ_problem *p = j->problem;
+  const situ_graph *g = j->graph;
+  bool trained = p->execution == SITU_EXECUTION_PIPELINE && !p->of_stream && p->training;
+  if (!trained) return sat_mul(p->in_flight, judge_footprint(g, v));
+  if (g->phase[v] == SITU_PHASE_FORWARD) return sat_add(judge_footprint(g, v), j->recomputed_bytes[v]);
+  int64_t bytes = sat_add(g->workspace_bytes[v], j->recomputed_bytes[v]);
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+    int32_t t = g->in[i];
+    /* one of another phase reads it: what forward operators and copies make is counted as kept */
+    bool forward = g->phase[g->producer[t]] == SITU_PHASE_FORWARD;
+    if (!forward && !judge_is_handed_on(g, t)) bytes = sat_add(bytes, g->size_bytes[t]);
+  }
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    if (!judge_is_handed_on(g, t)) bytes = sat_add(bytes, g->size_bytes[t]);
+  return bytes;
 }
 
 int64_t judge_footprint(const situ_graph *g, int32_t v) {

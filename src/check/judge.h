@@ -61,11 +61,13 @@ void judge_uses(judge *j, const int64_t *load_ns, const int64_t *memory_bytes);
 void judge_claim(judge *j, unsigned claim, bool recomputed);
 /* Bytes of the tensors that operator v reads and writes, with its workspace; saturates. */
 int64_t judge_footprint(const situ_graph *g, int32_t v);
-/* What an operator takes while it runs and so many inputs are kept; in a pipeline with what is recomputed; saturates.
- */
-int64_t judge_running_bytes(const judge *j, int32_t v, int64_t n_inputs);
+/* What an operator takes while it runs; in a pipeline that trains with what is recomputed, and without what is kept;
+ * saturates. */
+int64_t judge_running_bytes(const judge *j, int32_t v);
 /* Fills recomputed_bytes. False without memory. */
 bool judge_find_recomputed(judge *j);
+/* Whether a copy makes tensor t for an operator that is none. */
+bool judge_is_handed_on(const situ_graph *g, int32_t t);
 /* Compares the value. */
 void judge_value(judge *j, int64_t value_ns);
 

@@ -18,17 +18,17 @@ typedef struct crossing {
 /* The chain of elements, and of each what it takes without recomputation and what a choice changes. */
 typedef struct layers {
   const situ_problem *none, *all;
-  contraction classes;             /* of `all` */
-  int32_t n, n_segments, max_kept; /* elements; inputs that a device keeps at most */
-  int32_t *element_of;             /* [class] */
-  bool *loose;                     /* [element] several classes, between which stages may be cut, too */
-  bool strict;                     /* such elements stay whole, and all memory counts that some choice needs */
+  contraction classes;   /* of `all` */
+  int32_t n, n_segments; /* n elements */
+  int32_t *element_of;   /* [class] */
+  bool *loose;           /* [element] several classes, between which stages may be cut, too */
+  bool strict;           /* such elements stay whole, and all memory counts that some choice needs */
   int32_t n_columns, column_of[SITU_MAX_DEVICES], device_of[MAX_COLUMNS], devices[MAX_COLUMNS]; /* sorts of devices */
   int64_t *time_ns, *again_ns; /* [element * n_columns + column]; SITU_NEVER_NS; [segment * n_columns + column] */
   int64_t *weight_bytes, *stash_bytes, *foot_bytes; /* [element] stash of what no choice changes */
   int32_t *home;                                    /* [segment] its element; -1: nothing of it is recomputed */
   int64_t *kept_bytes[2];                           /* [segment] stash where it keeps, or computes again */
-  int64_t *run_bytes;                               /* [segment * (max_kept + 1) + inputs] while it runs again */
+  int64_t *run_bytes;                               /* [segment] while it runs again */
   int32_t n_crossings, *used_in;
   crossing *cross;
 } layers;
@@ -148,7 +148,7 @@ static const char *compare(const layers *x, const contraction *c, arena *a) {
     int32_t w = situ_graph_find(q->graph, p->graph->name[v]), *k = &same[c->class_of[v]];
     if (w < 0 || is_copy(q->graph, w) || p->graph->phase[v] != q->graph->phase[w] ||
         p->given->weight_bytes[v] != q->given->weight_bytes[w] ||
-        footprint_bytes(p->graph, v) != footprint_bytes(q->graph, w))
+        footprint_transient_bytes(p->graph, v) != footprint_transient_bytes(q->graph, w))
       return "recomputation changes other operators";
     for (int32_t d = 0; d < p->n_devices; d++)
       if (!p->unused[d] && problem_time_ns(p, v, d) != problem_time_ns(q, w, d))
@@ -206,15 +206,12 @@ static void add_stash(layers *x, int32_t v, int32_t w) {
 /* What operators take while they run: at home where nothing is recomputed, and where their segment is. */
 static void add_running(layers *x, int32_t v) {
   const situ_graph *g = x->all->graph;
-  int64_t foot = footprint_bytes(g, v), again = graph_recomputed_bytes(g, v);
+  int64_t foot = footprint_transient_bytes(g, v), again = graph_recomputed_bytes(g, v);
   int32_t e = element(x, v), s = is_copy(g, v) ? g->segment[v] : -1;
   if (!is_copy(g, v)) x->foot_bytes[e] = max64(x->foot_bytes[e], foot);
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1] && s < 0; i++)
     if (is_copy(g, g->producer[g->in[i]])) s = g->segment[g->producer[g->in[i]]];
-  for (int64_t n = 0; s >= 0 && n <= x->max_kept; n++) {
-    int64_t *run = &x->run_bytes[(int64_t)s * (x->max_kept + 1) + n];
-    *run = max64(*run, sat_add(sat_mul(n, foot), again));
-  }
+  if (s >= 0) x->run_bytes[s] = max64(x->run_bytes[s], sat_add(foot, again));
 }
 
 /* Each segment in one element, and what is in one read by another only as a tensor of the forward pass. */
@@ -289,13 +286,11 @@ static const char *layers_make(layers *x, const situ_problem *none, const situ_p
   if (!contract(&x->classes, all, true, a) || !contract(&before, none, true, a)) return "";
   int32_t n = x->classes.n_classes;
   if (n > MAX_ELEMENTS) return "there are too many places to cut it";
-  x->max_kept = problem_keeps_by_depth(all) ? (int32_t)min64(all->micro_batches, all->n_devices) : all->in_flight;
-  int64_t each = (int64_t)n * x->n_columns, again = (int64_t)x->n_segments * x->n_columns,
-          runs = (int64_t)x->n_segments * ((int64_t)x->max_kept + 1);
+  int64_t each = (int64_t)n * x->n_columns, again = (int64_t)x->n_segments * x->n_columns;
   if (!ARENA_ARRAYS(a, ARRAY(x->element_of, n), ZEROS(x->loose, n), ZEROS(x->time_ns, each), ZEROS(x->again_ns, again),
                     ZEROS(x->weight_bytes, n), ZEROS(x->stash_bytes, n), ZEROS(x->foot_bytes, n),
                     ARRAY(x->home, x->n_segments), ZEROS(x->kept_bytes[0], x->n_segments),
-                    ZEROS(x->kept_bytes[1], x->n_segments), ZEROS(x->run_bytes, runs)))
+                    ZEROS(x->kept_bytes[1], x->n_segments), ZEROS(x->run_bytes, x->n_segments)))
     return "";
   if ((why = order_classes(x, a)) || (why = compare(x, &before, a)) || (why = find_homes(x))) return why;
   measure(x);
@@ -325,13 +320,9 @@ static void find_transfers(const layers *x, int32_t c, int32_t i, int32_t j, int
   }
 }
 
-static int64_t running_bytes(const layers *x, int32_t s, int64_t n_kept) {
-  return x->run_bytes[(int64_t)s * (x->max_kept + 1) + n_kept];
-}
-
 /* The choices of the layers in elements i .. j-1, and in `tops` what may run in memory at most: what is not recomputed,
  * or some layer that is. How many of these. */
-static int32_t list_choices(program *p, int32_t c, int32_t i, int32_t j, int64_t n_kept, int64_t foot) {
+static int32_t list_choices(program *p, int32_t c, int32_t i, int32_t j, int64_t foot) {
   const layers *x = p->x;
   bool limited = x->all->platform->memory_bytes[x->all->memory_of[x->device_of[c]]] != SITU_UNLIMITED_BYTES;
   int32_t n = 0, n_tops = 1;
@@ -344,7 +335,7 @@ static int32_t list_choices(program *p, int32_t c, int32_t i, int32_t j, int64_t
                                   .kept_bytes = limited ? x->kept_bytes[1][s] : 0};
     p->choice.start[n] = 2 * n;
     p->segment_at[n++] = s;
-    int64_t run = running_bytes(x, s, n_kept);
+    int64_t run = x->run_bytes[s];
     bool listed = run <= foot || !limited;
     for (int32_t k = 0; k < n_tops && !listed; k++) listed = p->tops[k] == run;
     if (!listed) p->tops[n_tops++] = run;
@@ -358,7 +349,7 @@ static int32_t list_choices(program *p, int32_t c, int32_t i, int32_t j, int64_t
 static choice_answer ask(program *p, int64_t n_kept, int64_t max_ns, int64_t left_bytes, int64_t top) {
   if (left_bytes < 0) return CHOICE_NONE;
   for (int32_t k = 0; k < p->choice.n; k++) {
-    bool fits = running_bytes(p->x, p->segment_at[k], n_kept) <= top;
+    bool fits = p->x->run_bytes[p->segment_at[k]] <= top;
     p->choice.variant[2 * k + 1].fixed_bytes = fits ? 0 : INT64_MAX;
   }
   return stage_choice_find(&p->choice, n_kept, max_ns, left_bytes);
@@ -373,7 +364,7 @@ static choice_answer stage_find(program *p, int32_t c, int32_t i, int32_t j, int
   for (int32_t e = i; e < j; e++) {
     add_time(&own_ns, x->time_ns[(int64_t)e * x->n_columns + c]);
     add(&bytes, sat_add(x->weight_bytes[e], sat_mul(n_kept, x->stash_bytes[e])));
-    foot = max64(foot, sat_mul(n_kept, x->foot_bytes[e]));
+    foot = max64(foot, x->foot_bytes[e]);
   }
   if (own_ns > p->max_ns) return CHOICE_NONE;
   find_transfers(x, c, i, j, &in_ns, &out_ns);
@@ -381,7 +372,7 @@ static choice_answer stage_find(program *p, int32_t c, int32_t i, int32_t j, int
   if (!x->all->async_copies) own_ns = sat_add(own_ns, sat_add(in_ns, out_ns));
   if (own_ns > p->max_ns) return CHOICE_NONE;
   choice_answer best = CHOICE_NONE;
-  int32_t n_tops = list_choices(p, c, i, j, n_kept, foot);
+  int32_t n_tops = list_choices(p, c, i, j, foot);
   for (int32_t k = 0; k < n_tops && best != CHOICE_FOUND; k++) {
     bool limited = memory != SITU_UNLIMITED_BYTES;
     int64_t left = limited ? memory - min64(sat_add(bytes, p->tops[k]), STAGE_MAX_BYTES + 1) : STAGE_MAX_BYTES;

@@ -16,8 +16,7 @@
 typedef struct pipeline {
   const situ_problem *problem;
   constraint_graph constraints; /* of the contiguity rule; empty when placements may be free */
-  int64_t *footprint_bytes;     /* [operator] while it runs, of one input */
-  int64_t *recomputed_bytes;    /* [operator] besides: of the layer that is recomputed then */
+  int64_t *running_bytes;       /* [operator] while it runs */
   int64_t *stash_bytes;         /* [operator] of its outputs, those that another phase uses */
 
   /* of a run */
@@ -42,8 +41,7 @@ typedef struct pipeline {
 static void measure_operators(pipeline *m) {
   const situ_graph *g = m->problem->graph;
   for (int32_t v = 0; v < g->n_operators; v++) {
-    m->footprint_bytes[v] = footprint_bytes(g, v);
-    m->recomputed_bytes[v] = footprint_running_bytes_of(m->problem, v, 0);
+    m->running_bytes[v] = footprint_running_bytes(m->problem, v);
     m->stash_bytes[v] = footprint_stash_bytes(g, v);
   }
 }
@@ -54,19 +52,18 @@ static void *make_pipeline(const situ_problem *p, arena *a) {
   pipeline *m = ARENA_ZERO(a, pipeline, 1);
   if (!m) return NULL;
   m->problem = p;
-  if (!(m->footprint_bytes = ARENA_NEW(a, int64_t, n)) || !(m->recomputed_bytes = ARENA_NEW(a, int64_t, n)) ||
-      !(m->n_inputs = ARENA_NEW(a, int64_t, d)) || !(m->depth = ARENA_NEW(a, int64_t, d)) ||
-      !(m->sharded_bytes = ARENA_NEW(a, int64_t, d)) || !(m->stash_bytes = ARENA_NEW(a, int64_t, n)) ||
-      !(m->compute_ns = ARENA_NEW(a, int64_t, each)) || !(m->in_ns = ARENA_NEW(a, int64_t, each)) ||
-      !(m->out_ns = ARENA_NEW(a, int64_t, each)) || !(m->phase_ns = ARENA_NEW(a, int64_t, each)) ||
-      !(m->load_ns = ARENA_NEW(a, int64_t, d)) || !(m->channel_ns = ARENA_NEW(a, int64_t, channels)) ||
-      !(m->trained_bytes = ARENA_NEW(a, int64_t, d)) || !(m->n_sharing = ARENA_NEW(a, int32_t, d)) ||
-      !(m->next_sharing = ARENA_NEW(a, int32_t, d)) || !(m->weight_bytes = ARENA_NEW(a, int64_t, w)) ||
-      !(m->max_running_bytes = ARENA_NEW(a, int64_t, w)) || !(m->stashed_bytes = ARENA_NEW(a, int64_t, d)) ||
-      !(m->peak_bytes = ARENA_NEW(a, int64_t, w)) || !(m->seen_by_device = ARENA_NEW(a, int32_t, d)) ||
-      !(m->seen_by_memory = ARENA_NEW(a, int32_t, w)) || !(m->first_on = ARENA_NEW(a, int32_t, d)) ||
-      !(m->next_on = ARENA_NEW(a, int32_t, n)) || !(m->waiting = ARENA_NEW(a, int64_t, d)) ||
-      !(m->ready = ARENA_NEW(a, int32_t, d)))
+  if (!(m->running_bytes = ARENA_NEW(a, int64_t, n)) || !(m->n_inputs = ARENA_NEW(a, int64_t, d)) ||
+      !(m->depth = ARENA_NEW(a, int64_t, d)) || !(m->sharded_bytes = ARENA_NEW(a, int64_t, d)) ||
+      !(m->stash_bytes = ARENA_NEW(a, int64_t, n)) || !(m->compute_ns = ARENA_NEW(a, int64_t, each)) ||
+      !(m->in_ns = ARENA_NEW(a, int64_t, each)) || !(m->out_ns = ARENA_NEW(a, int64_t, each)) ||
+      !(m->phase_ns = ARENA_NEW(a, int64_t, each)) || !(m->load_ns = ARENA_NEW(a, int64_t, d)) ||
+      !(m->channel_ns = ARENA_NEW(a, int64_t, channels)) || !(m->trained_bytes = ARENA_NEW(a, int64_t, d)) ||
+      !(m->n_sharing = ARENA_NEW(a, int32_t, d)) || !(m->next_sharing = ARENA_NEW(a, int32_t, d)) ||
+      !(m->weight_bytes = ARENA_NEW(a, int64_t, w)) || !(m->max_running_bytes = ARENA_NEW(a, int64_t, w)) ||
+      !(m->stashed_bytes = ARENA_NEW(a, int64_t, d)) || !(m->peak_bytes = ARENA_NEW(a, int64_t, w)) ||
+      !(m->seen_by_device = ARENA_NEW(a, int32_t, d)) || !(m->seen_by_memory = ARENA_NEW(a, int32_t, w)) ||
+      !(m->first_on = ARENA_NEW(a, int32_t, d)) || !(m->next_on = ARENA_NEW(a, int32_t, n)) ||
+      !(m->waiting = ARENA_NEW(a, int64_t, d)) || !(m->ready = ARENA_NEW(a, int32_t, d)))
     return NULL;
   measure_operators(m);
   if (p->contiguous && !constraint_graph_find(&m->constraints, p, a)) return NULL;
@@ -219,7 +216,7 @@ static int64_t count_memory(pipeline *m, const int32_t *device) {
   memset(m->sharded_bytes, 0, (size_t)p->n_devices * sizeof(int64_t));
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t d = device[v], w = p->memory_of[d];
-    int64_t running = sat_add(sat_mul(m->n_inputs[d], m->footprint_bytes[v]), m->recomputed_bytes[v]);
+    int64_t running = m->running_bytes[v];
     bool in_shares = m->n_sharing[d] > 1 && problem_shards(p, v);
     if (in_shares) running = sat_add(running, problem_gathered_bytes(p, v));
     int64_t *weights = in_shares ? &m->sharded_bytes[d] : &m->weight_bytes[w];

@@ -25,14 +25,29 @@ int64_t footprint_held_bytes(const situ_problem *p, int32_t v) {
   return sat_add(p->graph->weight_bytes[v], sat_mul(p->in_flight, footprint_stash_bytes(p->graph, v)));
 }
 
-int64_t footprint_running_bytes(const situ_problem *p, int32_t v) {
-  return footprint_running_bytes_of(p, v, p->in_flight);
+/* Whether tensor t, which an operator of another phase than forward reads or makes, is in the stash, or among what is
+ * recomputed. */
+static bool is_counted(const situ_graph *g, int32_t t) {
+  situ_phase made = g->phase[g->producer[t]];
+  bool kept = false;
+  for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) kept |= g->phase[g->use[i]] != made;
+  return kept && (made == SITU_PHASE_FORWARD || made == SITU_PHASE_RECOMPUTE);
 }
 
-int64_t footprint_running_bytes_of(const situ_problem *p, int32_t v, int64_t n_inputs) {
-  int64_t each = sat_mul(n_inputs, footprint_bytes(p->graph, v));
-  bool pipeline = p->execution == SITU_EXECUTION_PIPELINE && !p->of_stream;
-  return pipeline ? sat_add(each, graph_recomputed_bytes(p->graph, v)) : each;
+int64_t footprint_transient_bytes(const situ_graph *g, int32_t v) {
+  if (g->phase[v] == SITU_PHASE_FORWARD) return footprint_bytes(g, v);
+  int64_t bytes = g->workspace_bytes[v];
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+    if (!is_counted(g, g->in[i])) bytes = sat_add(bytes, g->size_bytes[g->in[i]]);
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    if (!is_counted(g, t)) bytes = sat_add(bytes, g->size_bytes[t]);
+  return bytes;
+}
+
+int64_t footprint_running_bytes(const situ_problem *p, int32_t v) {
+  bool trained = p->execution == SITU_EXECUTION_PIPELINE && !p->of_stream && p->training;
+  return trained ? sat_add(footprint_transient_bytes(p->graph, v), graph_recomputed_bytes(p->graph, v))
+                 : sat_mul(p->in_flight, footprint_bytes(p->graph, v));
 }
 
 bool footprint_is_per_device(const situ_problem *p) {

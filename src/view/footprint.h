@@ -11,13 +11,15 @@ int64_t footprint_bytes(const situ_graph *g, int32_t v);
 /* Of the outputs of a forward operator, those that an operator of another phase uses; 0 for other operators. */
 int64_t footprint_stash_bytes(const situ_graph *g, int32_t v);
 
+/* While it runs in a training step, of its one input, beside the stash and what is recomputed. */
+int64_t footprint_transient_bytes(const situ_graph *g, int32_t v);
+
 /* The memory that operator v needs on its device in a pipeline: permanently (weights, and the stash of all inputs in
- * flight), and while it runs (the footprint, for each of these inputs, and what is recomputed for its segment). Over
- * all operators of a device the first adds up, and the maximum of the second counts. */
+ * flight), and while it runs. The latter is the transient bytes and what is recomputed for its segment where something
+ * is trained, however many inputs are kept, else the footprint for each input in flight. Over all operators of a device
+ * the first adds up, and the maximum of the second counts. */
 int64_t footprint_held_bytes(const situ_problem *p, int32_t v);
 int64_t footprint_running_bytes(const situ_problem *p, int32_t v);
-/* The second, where that many inputs are in flight. */
-int64_t footprint_running_bytes_of(const situ_problem *p, int32_t v, int64_t n_inputs);
 
 /* Whether loads and memory of a pipeline follow from what each device holds alone: accelerators have memories of their
  * own, and hosts share one only where it has no limit. Devices that no plan may use do not count. O(V + devices^2). */

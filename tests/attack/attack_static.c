@@ -302,6 +302,24 @@ static int64_t kept_by(const attack_facts *f, const attack_placement *at, const 
   return share(all, l->sharing[d]);
 }
 
+/* Whether the stash or what is recomputed has tensor t, since an operator of another phase uses it. */
+static bool is_counted(const attack_facts *f, int32_t t) {
+  situ_phase made = f->p->op[f->p->tensor[t].from].phase;
+  bool others = false;
+  for (int32_t w = 0; w < f->p->n; w++) others |= (f->p->tensor[t].users >> w & 1) && f->p->op[w].phase != made;
+  return others && (made == SITU_PHASE_FORWARD || made == SITU_PHASE_RECOMPUTE);
+}
+
+/* Beside the stash and what is recomputed, of a step that trains; else for all inputs. */
+static int64_t running(const attack_facts *f, int32_t v) {
+  if (!f->training) return f->p->in_flight * footprint(f, v);
+  int64_t bytes = footprint(f, v) + f->recomputed_bytes[v];
+  for (int32_t t = 0; t < f->p->n_tensors && f->p->op[v].phase != SITU_PHASE_FORWARD; t++)
+    if ((f->p->tensor[t].from == v || (f->p->tensor[t].users >> v & 1)) && is_counted(f, t))
+      bytes -= f->p->tensor[t].size_bytes;
+  return bytes;
+}
+
 static void pipeline_memory(attack_value *out, const attack_facts *f, const attack_placement *at, const loads *l) {
   int64_t largest[MAX_DEVICES] = {0}, shares[MAX_DEVICES] = {0};
   for (int32_t v = 0; v < f->p->n; v++) {
@@ -315,7 +333,7 @@ static void pipeline_memory(attack_value *out, const attack_facts *f, const atta
       own = 0;
     }
     out->peak_bytes[m] += own + kept * stash(f, v);
-    largest[m] = max_of(largest[m], kept * footprint(f, v) + f->recomputed_bytes[v] + whole);
+    largest[m] = max_of(largest[m], running(f, v) + whole);
   }
   for (int32_t m = 0; m < f->n_memories; m++) out->peak_bytes[m] += largest[m];
   for (int32_t d = 0; d < f->p->n_devices; d++) out->peak_bytes[f->memory_of[d]] += share(shares[d], l->sharing[d]);

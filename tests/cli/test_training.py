@@ -83,7 +83,7 @@ def test_layers_are_recomputed_one_by_one():
     auto = json.loads(situ("place", *step, "--recompute", "auto", "-o", "plan.json", "--json"))
     note = auto["notes"][-1]
     chosen = json.loads(pathlib.Path("plan.json").read_text())["instance"]["recompute"]
-    assert auto["value_ns"] < 0.9 * all_kept["value_ns"] and f"layers {chosen}" in note
+    assert auto["value_ns"] < 0.95 * all_kept["value_ns"] and f"layers {chosen}" in note
     assert "no plan with any choice of layers takes less than 105 ms" in note  # which is its value
     assert round(auto["value_ns"] / 1e6) == 105
     situ("check", "plan.json")

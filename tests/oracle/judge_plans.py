@@ -342,6 +342,17 @@ def footprint(p, v):
     return p.workspace[v] + sum(p.size[t] for t in p.reads[v]) + sum(p.size[t] for t in p.makes[v])
 
 
+def running_bytes(p, v):
+    """What an operator needs while it runs: of a pipeline that trains, what no stash and no recomputation has counted."""
+    if p.execution != "pipeline" or all(phase == FORWARD for phase in p.phase):
+        return p.in_flight * footprint(p, v)
+    if p.phase[v] == FORWARD:
+        return footprint(p, v) + recomputed(p)[v]
+    waits = lambda t: any(p.phase[w] != RECOMPUTE for w in p.use[t])
+    counted = lambda t: p.phase[p.prod[t]] == FORWARD or (p.phase[p.prod[t]] == RECOMPUTE and waits(t))
+    return p.workspace[v] + sum(p.size[t] for t in [*p.reads[v], *p.makes[v]] if not counted(t)) + recomputed(p)[v]
+
+
 def static_memory(p, device, found, kept, stashes, sharing=None):
     """kept: the inputs of each device; sharing: how many run its part"""
     def is_whole(v):
@@ -350,10 +361,8 @@ def static_memory(p, device, found, kept, stashes, sharing=None):
         on = [v for v in range(p.n) if p.mem[device[v]] == m]
         stash = sum(kept[device[v]] * p.size[t] for v in on for t in p.makes[v] if p.phase[v] == FORWARD and
                     any(p.phase[w] != FORWARD for w in p.use[t])) if stashes else 0
-        more = recomputed(p) if stashes else collections.defaultdict(int)
-        running = max([0] + [kept[device[v]] * footprint(p, v) + more[v] + (0 if is_whole(v) else gathered(p, v))
-                             for v in on])
-        found.memory[m] = sum(p.weight[v] for v in on if is_whole(v)) + stash + running
+        most = max([0] + [running_bytes(p, v) + (0 if is_whole(v) else gathered(p, v)) for v in on])
+        found.memory[m] = sum(p.weight[v] for v in on if is_whole(v)) + stash + most
         for d in {device[v] for v in on if not is_whole(v)}:
             found.memory[m] += up(sum(p.weight[v] for v in on if device[v] == d and not is_whole(v)), sharing[d])
 

@@ -14,7 +14,7 @@ import json
 import subprocess
 import sys
 
-from judge_plans import BACKWARD, FORWARD, NEVER, Problem, footprint, in_shares, up
+from judge_plans import BACKWARD, FORWARD, NEVER, Problem, footprint, in_shares, running_bytes, up
 from judge_visits import JudgeOfVisits
 
 DEAR = {"area_price": 1 << 52, "linear_relaxation": 1 << 54, "destructive": 1 << 20}
@@ -186,7 +186,7 @@ class Judge(JudgeOfVisits):
         running = {}
         for d in self.D:
             if all(self.may[v, d] for v in item):
-                beside = [p.in_flight * footprint(p, v) for v in item if p.execution != "stream" or p.p(v, d) > 0]
+                beside = [running_bytes(p, v) for v in item if p.execution != "stream" or p.p(v, d) > 0]
                 running[p.mem[d]] = min(running.get(p.mem[d], NEVER), max(beside, default=0))
         return always, last, running
 

@@ -49,8 +49,10 @@ static int64_t bytes_of(const parts *x, int32_t d) {
   int64_t held = 0, most = 0, n = inputs_of(x, d), shares = 0, zero = x->n_sharing[d] > 1 ? x->problem->zero : 0;
   for (int32_t v = 0; v < g->n_operators; v++) {
     if (x->plan->device[v] != d) continue;
-    int64_t each = g->workspace_bytes[v];
-    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) each += g->size_bytes[g->in[i]];
+    int64_t each = g->workspace_bytes[v]; /* without what the stash has of a backward operator */
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+      if (g->phase[v] == SITU_PHASE_FORWARD || g->phase[g->producer[g->in[i]]] != SITU_PHASE_FORWARD)
+        each += g->size_bytes[g->in[i]];
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
       bool later = false;
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
@@ -64,7 +66,7 @@ static int64_t bytes_of(const parts *x, int32_t d) {
     *(sharded ? &shares : &held) += w;
     if (sharded && forward) whole = w;               /* weights */
     if (sharded && backward) whole = (zero - 1) * w; /* the gradient; with 3 its weights */
-    if (n * each + whole > most) most = n * each + whole;
+    if (each + whole > most) most = each + whole;
   }
   return held + (shares + x->n_sharing[d] - 1) / x->n_sharing[d] + most;
 }

@@ -1,8 +1,14 @@
-"""Memory of training steps: what situ counts against what PyTorch allocates, for SGD, Adam and checkpointing. Skipped
-where there is no PyTorch.
+"""Memory of training steps: what situ counts against what PyTorch allocates, for SGD, Adam and checkpointing, on one
+device and in stages by 1F1B. Skipped where there is no PyTorch.
 
 Gradients are kept from step to step (set_to_none=False), as docs/model.md has it. PyTorch's peak is that of its own
 profiler: all allocations of a step, beside parameters, gradients and states of the optimizer."""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is absent")
@@ -115,12 +121,13 @@ def bytes_of(tensors):
     return sum(x.numel() * x.element_size() for x in tensors if torch.is_tensor(x))
 
 
-def peak_of_torch(module, inputs, optimizer):
+def peak_of_torch(module, optimizer, passes):
+    """Parameters, gradients and states, and the peak of all that is allocated and freed in a step."""
     from torch.profiler import ProfilerActivity, profile
 
     def step():
         optimizer.zero_grad(set_to_none=False)
-        module(*inputs).backward()
+        passes()
         optimizer.step()
 
     step()
@@ -143,7 +150,7 @@ def test_memory_is_that_of_torch_within_a_tenth(name, optimizer, recompute, tmp_
     torch.manual_seed(0)
     build, made = MODELS[name]
     module, inputs = build(recompute), made()
-    measured = peak_of_torch(module, inputs, OPTIMIZERS[optimizer](module.parameters(), 1e-3))
+    measured = peak_of_torch(module, OPTIMIZERS[optimizer](module.parameters(), 1e-3), lambda: module(*inputs).backward())
     path = str(tmp_path / "step.json")
     situ.torch.graph(module.eval(), inputs).save(path)
     plan = situ.place(path, platform="cpu", training=True, optimizer=optimizer, fusion="none", solver="single",
@@ -152,3 +159,100 @@ def test_memory_is_that_of_torch_within_a_tenth(name, optimizer, recompute, tmp_
     print(f"{name} {optimizer} {'recomputed' if recompute else 'kept'}: situ {counted / 1e6:.2f} MB, "
           f"PyTorch {measured / 1e6:.2f} MB, {counted / measured - 1:+.1%}")
     assert counted == pytest.approx(measured, rel=0.1)
+
+
+STAGES, MICRO_BATCHES = (3, 2, 2, 3), 8  # parts of each stage: ends and layers; the stages keep 4, 3, 2 and 1 inputs
+BLOCKS = {"gpt2": Gpt2Block, "llama": LlamaBlock}
+
+
+class Begin(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.position = nn.Embedding(VOCABULARY, WIDTH), nn.Embedding(TOKENS, WIDTH)
+
+    def forward(self, numbers):
+        return self.embed(numbers) + self.position(torch.arange(TOKENS))
+
+
+class Again(nn.Module):
+    def __init__(self, block):
+        super().__init__()
+        self.block = block
+
+    def forward(self, x):
+        return checkpoint(self.block, x, use_reentrant=False)
+
+
+def parts_of(name, recompute=False):
+    blocks = [BLOCKS[name]() for _ in range(sum(STAGES) - 2)]
+    end = nn.Sequential(nn.LayerNorm(WIDTH), nn.Linear(WIDTH, VOCABULARY, False))
+    return [Begin(), *(Again(block) if recompute else block for block in blocks), end]
+
+
+def loss(logits, targets):
+    return functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+class Whole(nn.Module):
+    def __init__(self, name):
+        super().__init__()
+        self.parts = nn.ModuleList(parts_of(name))
+
+    def forward(self, numbers, targets):
+        for part in self.parts:
+            numbers = part(numbers)
+        return loss(numbers, targets)
+
+
+def run_stage(rank, folder):
+    """One of four processes: what its stage takes by Schedule1F1B."""
+    import torch.distributed as dist
+    from torch.distributed.pipelining import PipelineStage, Schedule1F1B
+
+    dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=len(STAGES))
+    found = {}
+    for name in BLOCKS:
+        for recompute in (False, True):
+            module = nn.Sequential(*parts_of(name, recompute)[sum(STAGES[:rank]):sum(STAGES[:rank + 1])])
+            stage = PipelineStage(module, rank, len(STAGES), torch.device("cpu"))
+            schedule = Schedule1F1B(stage, MICRO_BATCHES, loss_fn=loss)
+            numbers = torch.randint(0, VOCABULARY, (MICRO_BATCHES * BATCH, TOKENS))
+            arguments = (numbers,) if rank == 0 else ()
+            ends = {"target": numbers, "return_outputs": False} if rank == len(STAGES) - 1 else {}
+            optimizer = torch.optim.Adam(module.parameters(), 1e-3)
+            found[f"{name}{recompute}"] = peak_of_torch(module, optimizer, lambda: schedule.step(*arguments, **ends))
+            dist.barrier()
+    (folder / f"{rank}.found").write_text(json.dumps(found))
+    dist.destroy_process_group()
+
+
+@pytest.fixture(scope="module")
+def stages(tmp_path_factory):
+    """What each stage took, by model and recomputation. Buffers of messages are not in it: torch makes them once, before
+    the step that is measured."""
+    pytest.importorskip("torch.distributed.pipelining", reason="torch has no pipelines")
+    folder = tmp_path_factory.mktemp("stages")
+    processes = [subprocess.Popen([sys.executable, __file__, str(rank), str(folder)]) for rank in range(len(STAGES))]
+    assert [p.wait(300) for p in processes] == [0] * len(STAGES)
+    return [json.loads((folder / f"{rank}.found").read_text()) for rank in range(len(STAGES))]
+
+
+@pytest.mark.parametrize("recompute", [False, True], ids=["kept", "recomputed"])
+@pytest.mark.parametrize("name", BLOCKS)
+def test_memory_of_1f1b_is_that_of_torch_within_a_tenth(stages, name, recompute, tmp_path):
+    numbers = torch.randint(0, VOCABULARY, (BATCH, TOKENS))
+    graph = situ.torch.graph(Whole(name).eval(), (numbers, numbers))
+    graph.save(tmp_path / "step.json")
+    part = {op: int(found[1]) for op in graph.operators if (found := re.search(r"^parts\.(\d+)\.", op))}
+    fix = {op: f"gpu{next(s for s in range(len(STAGES)) if k < sum(STAGES[:s + 1]))}" for op, k in part.items()}
+    plan = situ.place(str(tmp_path / "step.json"), "cpu+4*a100-40g@nvlink", fix=fix, training=True, optimizer="adam", fusion="none",
+                      objective="throughput", micro_batches=MICRO_BATCHES, granularity="operator", unused="cpu",
+                      recompute="all" if recompute else "none")
+    for stage, device in zip(stages, plan.report()["devices"][1:], strict=True):
+        measured, counted = stage[f"{name}{recompute}"], device["memory_bytes"]
+        print(f"{name} {recompute} {device['name']}: situ {counted / 1e6:.2f} MB, PyTorch {measured / 1e6:.2f} MB, {counted / measured - 1:+.1%}")
+        assert counted == pytest.approx(measured, rel=0.1)
+
+
+if __name__ == "__main__":
+    run_stage(int(sys.argv[1]), pathlib.Path(sys.argv[2]))

@@ -463,7 +463,7 @@ bool ideals_may_hold(const ideal_set *set, int64_t from, int64_t to, int32_t row
 bool ideals_may_keep(const ideal_set *set, int64_t from, int64_t to, int32_t row, int32_t k, int32_t r) {
   const stages *s = set->stages;
   const int64_t *weights = s->deep_weight_bytes + (int64_t)k * s->n;
-  const int64_t *running = (r > 1 ? s->deep_gathered_bytes : s->deep_footprint_bytes) + (int64_t)k * s->n;
+  const int64_t *running = r > 1 ? s->gathered_bytes : s->footprint_bytes;
   int64_t sum = 0, sharded = 0, max = 0;
   for (int32_t w = 0; w < s->n_words; w++)
     for (uint64_t left = set->bits[to * s->n_words + w] & ~set->bits[from * s->n_words + w]; left; left &= left - 1) {

@@ -89,7 +89,7 @@ static bool weigh_classes(order_split *l) {
       w->held_bytes = stash;
       for (int32_t m = 0; m < u.n; m++) w->held_bytes = sat_add(w->held_bytes, p->given->weight_bytes[u.member[m]]);
       for (int32_t m = 0; m < u.n; m++)
-        w->running_bytes = max64(w->running_bytes, footprint_running_bytes_of(p, u.member[m], n_inputs));
+        w->running_bytes = max64(w->running_bytes, footprint_running_bytes(p, u.member[m]));
     }
     for (int32_t x = 0; x < l->n_types; x++)
       l->time_ns[(int64_t)k * l->n_types + x] = chain_time_ns(&each, l->types[x].devices[0], k, k + 1);

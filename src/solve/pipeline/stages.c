@@ -310,8 +310,7 @@ static void forget_idle_memory(stages *s) {
   int64_t need = 0, min = SITU_UNLIMITED_BYTES, n_inputs = problem_max_in_flight(p);
   for (int32_t i = 0; i < s->n; i++) need = sat_add(need, sat_add(s->weight_bytes[i], s->footprint_bytes[i]));
   for (int32_t v = 0; v < p->n_operators && (n_inputs > p->in_flight || p->zero > 0); v++) {
-    int64_t each = sat_add(footprint_stash_bytes(p->graph, v), footprint_bytes(p->graph, v));
-    need = sat_add(need, sat_mul(n_inputs - p->in_flight, each));
+    need = sat_add(need, sat_mul(n_inputs - p->in_flight, footprint_stash_bytes(p->graph, v)));
     need = sat_add(need, p->given->weight_bytes[v] - p->graph->weight_bytes[v]);
     need = sat_add(need, problem_gathered_bytes(p, v));
   }
@@ -349,12 +348,9 @@ bool stages_are_chain(const stages *s) {
 /* Adds the bytes of operator v, of a class, where that many inputs are kept. */
 static void weigh_operator(stages *s, int32_t v, int64_t at, int64_t n_inputs) {
   const situ_problem *p = s->problem;
-  int64_t *held = &s->deep_weight_bytes[at], *running = &s->deep_footprint_bytes[at];
-  int64_t *gathered = &s->deep_gathered_bytes[at], footprint = footprint_running_bytes_of(p, v, n_inputs);
+  int64_t *held = &s->deep_weight_bytes[at];
   *held = sat_add(*held, sat_mul(n_inputs, footprint_stash_bytes(p->graph, v)));
   if (!problem_shards(p, v)) *held = sat_add(*held, p->given->weight_bytes[v]);
-  *running = max64(*running, footprint);
-  *gathered = max64(*gathered, sat_add(footprint, problem_gathered_bytes(p, v)));
 }
 
 /* Bytes of classes by the number of inputs that are kept. */
@@ -363,13 +359,15 @@ static bool weigh_depths(stages *s, arena *a) {
   if ((!problem_keeps_by_depth(p) && p->zero == 0) || s->memory_is_free) return true;
   s->n_depths = p->n_devices;
   int64_t cells = (int64_t)s->n_depths * s->n;
-  if (!ARENA_ARRAYS(a, ZEROS(s->deep_weight_bytes, cells), ZEROS(s->deep_footprint_bytes, cells),
-                    ZEROS(s->deep_gathered_bytes, cells)))
-    return false;
+  if (!ARENA_ARRAYS(a, ZEROS(s->deep_weight_bytes, cells), ZEROS(s->gathered_bytes, s->n))) return false;
   for (int32_t i = 0; i < s->n; i++) {
     unit_members u = contraction_members(&s->classes, s->class_at[i]);
     for (int32_t k = 0; k < s->n_depths; k++)
       for (int32_t m = 0; m < u.n; m++) weigh_operator(s, u.member[m], (int64_t)k * s->n + i, stages_kept(s, k));
+    for (int32_t m = 0; m < u.n; m++) {
+      int64_t running = footprint_running_bytes(p, u.member[m]);
+      s->gathered_bytes[i] = max64(s->gathered_bytes[i], sat_add(running, problem_gathered_bytes(p, u.member[m])));
+    }
   }
   return true;
 }

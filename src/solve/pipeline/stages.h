@@ -30,16 +30,15 @@ typedef struct stages {
   int32_t n_rows, n_phases;
   int64_t *time_ns;         /* [row * n + class]; SITU_NEVER_NS, in all rows of a type: cannot run there */
   int64_t *weight_bytes;    /* [class] weights and stashed activations */
-  int64_t *footprint_bytes; /* [class] maximum footprint of an operator, times in_flight */
+  int64_t *footprint_bytes; /* [class] maximum that an operator takes while it runs */
   int64_t *trained_bytes;   /* [class] weights of forward operators that replicas synchronise; else 0 */
   int64_t *sharded_bytes;   /* [class] weights that replicas hold in shares */
   int64_t *update_ns;       /* [type * n + class] of time_ns, that of updates, with replicas */
   /* Where the inputs that a device keeps follow from its part, or replicas hold shares, for each possible number,
    * stages_kept(s, k): [k * n + class]. */
-  int32_t n_depths;              /* 0: they do not, or memory is free */
-  int64_t *deep_weight_bytes;    /* as weight_bytes, without what is held in shares */
-  int64_t *deep_footprint_bytes; /* as footprint_bytes */
-  int64_t *deep_gathered_bytes;  /* the same of a device that holds shares, with what is whole meanwhile */
+  int32_t n_depths;           /* 0: they do not, or memory is free */
+  int64_t *deep_weight_bytes; /* as weight_bytes, without what is held in shares */
+  int64_t *gathered_bytes;    /* [class] footprint_bytes of a device that holds shares, with what is whole meanwhile */
 
   /* Hyperedges: tensors whose producer and users lie in two classes or more, and that cost something. The pins of edge
    * e are pin[pin_start[e] .. pin_start[e+1]), distinct, the producer's class first. */

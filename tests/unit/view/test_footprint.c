@@ -23,7 +23,8 @@ static void bytes_are_those_of_the_memory_rules(void **state) {
   assert_int_equal(footprint_stash_bytes(g, a), 4); /* a backward operator uses y, none uses x */
   assert_int_equal(footprint_stash_bytes(g, c), 0);
   assert_int_equal(footprint_held_bytes(s.problem, a), 5 + 3 * 4);
-  assert_int_equal(footprint_running_bytes(s.problem, a), 3 * 9);
+  assert_int_equal(footprint_running_bytes(s.problem, a), 9); /* of one input: it is trained */
+  assert_int_equal(footprint_running_bytes(s.problem, c), 0); /* y is in the stash */
   lab_free(&s);
 }
 
