@@ -297,6 +297,19 @@ def pair_lines(rows):
     return [[*key, *counts[key]] for key in sorted(counts, key=lambda k: (k[0], k[1], k[2] == "all", k[2]))]
 
 
+def ratio_lines(rows):
+    """Errors of what the split gains: predicted over published ratio of the two speeds of a pair. The engine's own rate,
+    which both have, drops out."""
+    errors = collections.defaultdict(list)
+    for whole, split in pairs_of(rows):
+        published, predicted = (float(split[k]) / float(whole[k]) for k in ("published", "predicted"))
+        for gpus in ("2" if split["gpus"].startswith("2x") else "4 and more", "all"):
+            errors[whole["split"], split["phase"], gpus].append((predicted / published - 1, abs(float(split["error %"]))))
+    return [[*key, len(of), f"{100 * statistics.median(abs(e) for e, _ in of):.0f}", f"{100 * statistics.median(e for e, _ in of):+.0f}",
+             f"{100 * sum(abs(e) <= 0.4 for e, _ in of) / len(of):.0f}", f"{statistics.median(own for _, own in of):.0f}"]
+            for key, of in sorted(errors.items())]
+
+
 def main():
     rows, reasons = predict_all(*sys.argv[1:3], "--no-overlap" not in sys.argv)
     for line in summary(rows):

@@ -527,6 +527,12 @@ def parallel_pairs(text):
     return [titles, *([str(cell) for cell in line] for line in parallel.pair_lines(records(text)))]
 
 
+def parallel_ratios(text):
+    titles = ["tensor split against", "phase", "GPUs", "pairs", "median error of the gain %", "signed %", "within 40 %",
+              "median error of the speed %"]
+    return [titles, *([str(cell) for cell in line] for line in parallel.ratio_lines(records(text)))]
+
+
 def growth(text):
     table = [["family", "operators", "memory", "objective", "value ms", "bound ms", "gap %", "best single ms", "on GPUs",
               "found by", "limit s", "s", "CPU s", "peak MB", "first plan: CPU s"]]
@@ -642,6 +648,7 @@ TABLES = {
     "piper": (piper, ["piper.csv"], "bench/piper.py build/situ PIPER > bench/piper.csv"),
     "helix": (helix, ["helix.csv"], "bench/helix.py HELIX > bench/helix.csv"),
     "parallel_pairs": (parallel_pairs, ["parallel.csv"], ""),
+    "parallel_ratios": (parallel_ratios, ["parallel.csv"], ""),
     "groups": (groups, ["groups.csv"], "bench/groups.py build/situ bench/groups.csv"),
     "gpu_engine": (gpu_day, ["gpu_day/engine.csv"], ""),
     "gpu_whole": (gpu_day, ["gpu_day/whole.csv"], ""),
