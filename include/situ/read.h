@@ -54,6 +54,9 @@ typedef struct situ_read_options {
   int64_t default_dim;
   int64_t max_file_bytes; /* reject larger files; 0: no limit */
   bool training; /* add backward and update operators to the forward pass in the file, to make it a training step */
+  /* With `training`: a host holds the states of the optimizer and makes the updates (ZeRO-Offload). Costs that
+   * situ_costs_estimate makes have the time; the one-call interface also takes the states from the host's memory. */
+  bool offload_optimizer;
   int32_t n_dims;
   situ_log_callback *log; /* receives the notes about the model; may be NULL */
   void *log_context;

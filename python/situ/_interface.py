@@ -302,11 +302,11 @@ class situ_dim(Structure):
 
 class situ_read_options(Structure):
     _fields_ = [("size", c_size_t), ("reader", c_char_p), ("dims", POINTER(situ_dim)), ("default_dim", c_int64),
-                ("max_file_bytes", c_int64), ("training", c_bool), ("n_dims", c_int32), ("log", situ_log_callback),
-                ("log_context", c_void_p), ("precision", c_int), ("optimizer", c_int), ("micro_batches", c_int32),
-                ("prompt", c_int64), ("context", c_int64), ("batch", c_int64), ("generate", c_int64), ("draft",
-                c_int64), ("acceptance", c_double), ("kv_type", c_char_p), ("assumed", POINTER(c_char_p)),
-                ("recompute", c_char_p), ("ubatch", c_int64)]
+                ("max_file_bytes", c_int64), ("training", c_bool), ("offload_optimizer", c_bool), ("n_dims", c_int32),
+                ("log", situ_log_callback), ("log_context", c_void_p), ("precision", c_int), ("optimizer", c_int),
+                ("micro_batches", c_int32), ("prompt", c_int64), ("context", c_int64), ("batch", c_int64),
+                ("generate", c_int64), ("draft", c_int64), ("acceptance", c_double), ("kv_type", c_char_p),
+                ("assumed", POINTER(c_char_p)), ("recompute", c_char_p), ("ubatch", c_int64)]
 
 class situ_model_summary(Structure):
     _fields_ = [("size", c_size_t), ("reader", c_char_p), ("notes", c_char_p), ("hash", c_uint64), ("n_assumed_dims",

@@ -24,6 +24,7 @@ class Options(TypedDict, total=False):
     precision: str
     training: bool
     optimizer: str  # of training steps
+    offload_optimizer: bool
     recompute: str
     prompt: int
     context: int

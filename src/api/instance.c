@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "cost/cost_models.h"
 #include "cost/ends.h"
+#include "cost/host_states.h"
 #include "cost/relayed.h"
 #include "plan/plan.h"
 #include "platform/platform_sources.h"
@@ -70,7 +71,20 @@ static situ_status change_platform(situ_platform **platform, platform_change cha
   return SITU_STATUS_OK;
 }
 
+/* The host holds the states of the optimizer. Replicas that do not share them would each need all. */
+static situ_status hold_states(situ_platform **platform, const situ_instance *i, situ_error *error) {
+  situ_platform *made;
+  if (i->options.problem.replicate && i->options.problem.zero == 0)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "with offload_optimizer replicas share the states of the optimizer: add zero 1, 2 or 3");
+  TRY(host_states_platform(&made, *platform, graph_offloaded_bytes(i->model->graph), error));
+  situ_platform_free(*platform);
+  *platform = made;
+  return SITU_STATUS_OK;
+}
+
 situ_status instance_scene(situ_platform **platform, const situ_instance *i, situ_error *error) {
+  if (i->model->graph->n_offloads > 0) TRY(hold_states(platform, i, error));
   if (i->scene.ends) TRY(change_platform(platform, ends_platform, error));
   return hands_through_hosts(i, *platform) ? change_platform(platform, relayed_platform, error) : SITU_STATUS_OK;
 }

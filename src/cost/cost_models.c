@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "cost/ends.h"
+#include "cost/host_states.h"
 #include "cost/offloaded.h"
 #include "cost/relayed.h"
 #include "cost/streamed.h"
@@ -82,6 +83,7 @@ static situ_status estimate_step(situ_costs **out, const estimation *e, const si
   TRY(e->model->estimate(out, graph, linked, work, e->options, error));
   if (e->table) cost_table_apply_step(*out, graph, e->platform, work->group, e->table, prefill);
   offloaded_apply(*out, graph, e->platform, work, e->engine, e->scene.unused);
+  host_states_add(*out, graph, linked, work->group, e->engine, e->options->efficiency, e->scene.unused);
   bool done = streamed_apply(*out, graph, linked, work->group, e->engine, e->scene.unused) &&
               (!e->scene.ends || ends_add(*out, graph, linked, work->group, e->engine));
   return done ? SITU_STATUS_OK : fail_no_memory(error);

@@ -35,8 +35,10 @@ struct situ_graph {
   int32_t n_ends;           /* of such a model; 0 for others */
   struct graph_end *end;    /* [n_ends] */
   bool made_training;       /* graph_training made it */
-  int32_t n_segments, n_recomputed; /* of a training step made with recomputation: in all, recomputed; else 0 */
-  int32_t n_tied;                   /* of a training step: tables that two operators hold a copy of each */
+  int32_t n_offloads, offload_inputs; /* of a training step: updates that a host makes, once for so many inputs; or 0 */
+  struct graph_offload *offload;      /* [n_offloads] */
+  int32_t n_segments, n_recomputed;   /* of a training step made with recomputation: in all, recomputed; else 0 */
+  int32_t n_tied;                     /* of a training step: tables that two operators hold a copy of each */
 
   /* of each operator */
   const char **name;
@@ -75,6 +77,15 @@ struct situ_graph {
 };
 
 /* An operator that reads tokens, or makes what the next ones are chosen from. */
+/* An update that a host makes (J. Ren et al., "ZeRO-Offload: Democratizing Billion-Scale Model Training", USENIX ATC
+ * 2021): the device sends the gradients of its weights and gets the new weights, as many bytes each. Of one step. */
+typedef struct graph_offload {
+  int32_t op;
+  int64_t weight_bytes, moved_bytes, state_bytes; /* sent each way; that the host moves; that it holds */
+} graph_offload;
+/* What hosts hold of all of them; saturates. */
+int64_t graph_offloaded_bytes(const situ_graph *g);
+
 typedef struct graph_end {
   int32_t op;
   bool leaves;                       /* it makes them */
@@ -143,6 +154,7 @@ situ_status graph_copies(situ_graph **out, const situ_graph *graph, int32_t n, s
  * BAD_ARGUMENT if the graph already has phases other than forward, BAD_INPUT if no operator would get a backward
  * operator. */
 typedef struct training_options {
+  bool offload_optimizer; /* a host holds the states and makes the updates: these keep nothing, see graph_offload */
   situ_optimizer optimizer;
   int32_t recompute;     /* at least 0 */
   int32_t micro_batches; /* an update for so many inputs, each of which has that share of its work; 0 means 1 */

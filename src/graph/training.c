@@ -32,17 +32,20 @@ typedef struct step {
   const situ_graph *g;
   situ_optimizer optimizer;
   int32_t micro_batches; /* at least 1 */
+  bool offload;          /* a host makes the updates */
   bool exchanges;        /* pipelines: tied tables are copied, and their gradients sent once for so many inputs */
   situ_graph_builder *b;
-  bool *has_weights; /* [colocation] of some member */
-  int32_t *tied;     /* [operator] that has a copy of the same table, -1: none; they share no device */
-  bool *differs;     /* [operator] its outputs change with some weight */
-  bool *reached;     /* [operator] and the loss changes with them: it has a backward operator */
-  int32_t *backward; /* [operator] its backward operator in the builder, -1: none */
-  int32_t *tensor;   /* [tensor] forward, in the builder */
-  int32_t *gradient; /* [operator] that of its weights, -1: none */
-  int32_t *next;     /* [operator] of its colocation group, -1: none */
-  bool *first;       /* [operator] of its colocation group */
+  bool *has_weights;       /* [colocation] of some member */
+  int32_t *tied;           /* [operator] that has a copy of the same table, -1: none; they share no device */
+  bool *differs;           /* [operator] its outputs change with some weight */
+  bool *reached;           /* [operator] and the loss changes with them: it has a backward operator */
+  int32_t *backward;       /* [operator] its backward operator in the builder, -1: none */
+  int32_t *tensor;         /* [tensor] forward, in the builder */
+  int32_t *gradient;       /* [operator] that of its weights, -1: none */
+  graph_offload *offloads; /* [n_offloads] by the numbers of the builder; room for one of each operator */
+  int32_t n_offloads;
+  int32_t *next; /* [operator] of its colocation group, -1: none */
+  bool *first;   /* [operator] of its colocation group */
 
   /* Segments whose activations are recomputed; only `segment` is used where none are. */
   segment_list segments;
@@ -304,9 +307,11 @@ static situ_status add_update(step *s, int32_t v, situ_error *error) {
   op.phase = SITU_PHASE_UPDATE;
   op.flops = cost.flops / s->micro_batches;
   op.moved_bytes = (bytes > 0 ? cost.moved_bytes : sat_mul(3, weights)) / s->micro_batches;
-  op.weight_bytes = cost.state_bytes;
+  op.weight_bytes = s->offload ? 0 : cost.state_bytes;
+  if (s->offload) op.flops = 0, op.moved_bytes = sat_mul(2, weights) / s->micro_batches; /* gradients and weights */
   op.workspace_bytes = 0;
   TRY(add_operator(s, v, &op, "update", &index, error));
+  if (s->offload) s->offloads[s->n_offloads++] = (graph_offload){index, weights, cost.moved_bytes, cost.state_bytes};
   for (int32_t x = v; x >= 0; x = s->next[x])
     if (s->gradient[x] >= 0) TRY(builder_add_use(s->b, index, s->gradient[x], error));
   if (s->tied[v] >= 0 && s->gradient[s->tied[v]] >= 0)
@@ -437,7 +442,8 @@ static bool prepare(step *s, const training_options *o, arena *a) {
                     ARRAY(s->gradient, g->n_operators), ARRAY(s->tensor, g->n_tensors), ARRAY(s->next, g->n_operators),
                     ARRAY(s->first, g->n_operators), ARRAY(last, g->n_colocations), ARRAY(s->tied, g->n_operators),
                     ZEROS(s->again, g->n_operators), ZEROS(s->again_tensor, g->n_tensors),
-                    ARRAY(s->copy, g->n_operators), ARRAY(s->copy_tensor, g->n_tensors)))
+                    ARRAY(s->copy, g->n_operators), ARRAY(s->copy_tensor, g->n_tensors),
+                    ARRAY(s->offloads, g->n_operators)))
     return false;
   for (int32_t v = 0; v < g->n_operators; v++)
     if (g->colocation[v] >= 0 && g->weight_bytes[v] > 0) s->has_weights[g->colocation[v]] = true;
@@ -468,11 +474,31 @@ static bool mark_segments(situ_graph *made, const step *s) {
   return true;
 }
 
+/* Takes over what hosts do, by the numbers of the new graph. */
+static bool mark_offloads(situ_graph *made, const step *s) {
+  if (s->n_offloads == 0) return true;
+  int32_t *new_of = ARENA_NEW(made->arena, int32_t, made->n_operators);
+  made->offload = ARENA_COPY(made->arena, s->offloads, graph_offload, s->n_offloads);
+  if (!made->offload || !new_of) return false;
+  for (int32_t v = 0; v < made->n_operators; v++) new_of[made->built_index[v]] = v;
+  for (int32_t i = 0; i < s->n_offloads; i++) made->offload[i].op = new_of[made->offload[i].op];
+  made->n_offloads = s->n_offloads;
+  made->offload_inputs = s->micro_batches;
+  return true;
+}
+
+int64_t graph_offloaded_bytes(const situ_graph *g) {
+  int64_t sum = 0;
+  for (int32_t i = 0; i < g->n_offloads; i++) sum = sat_add(sum, g->offload[i].state_bytes);
+  return sum;
+}
+
 situ_status graph_training(situ_graph **out, const situ_graph *g, training_options options, situ_error *error) {
   REQUIRE(options.recompute >= 0 && options.micro_batches >= 0 && options.n_also >= 0);
   *out = NULL;
   arena *a = arena_new();
   step s = {.g = g, .optimizer = options.optimizer, .micro_batches = options.micro_batches};
+  s.offload = options.offload_optimizer;
   s.exchanges = s.micro_batches > 0;
   if (s.micro_batches == 0) s.micro_batches = 1;
   situ_status status =
@@ -484,7 +510,7 @@ situ_status graph_training(situ_graph **out, const situ_graph *g, training_optio
     (*out)->n_segments = s.segments.n;
     (*out)->n_recomputed = s.n_recomputed;
     for (int32_t v = 0; v < g->n_operators; v++) (*out)->n_tied += s.tied[v] > v;
-    if (!mark_segments(*out, &s)) {
+    if (!mark_segments(*out, &s) || !mark_offloads(*out, &s)) {
       situ_graph_free(*out);
       *out = NULL;
       status = fail_no_memory(error);

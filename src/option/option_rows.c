@@ -66,6 +66,11 @@ const option option_rows[] = {
     {ROW("optimizer", READ, CHOICE, optimizer), .json = "optimizer", .choices = optimizers, .min = SITU_OPTIMIZER_NONE,
      .title = "Training: what changes the weights, whose states take memory. Default: adam-mixed, which is adam where "
               "weights have 32 bits."},
+    {ROW("offload-optimizer", READ, ON, offload_optimizer), .json = "offload_optimizer",
+     .also = "zero-offload cpu-offload",
+     .title =
+         "Training: the host holds the states of the optimizer and makes the updates; gradients go there and weights "
+         "come back once a step."},
     {ROW("recompute", READ, TEXT, recompute), .json = "recompute",
      .also = "recompute-activations recompute-num-layers activation-checkpointing gradient-checkpointing checkpoint",
      .value = "N|LIST|all|auto",

@@ -143,6 +143,8 @@ situ_status read_check_dims(const situ_read_options *o, situ_error *error) {
     TRY(read_recompute(&(recompute_choice){0}, o, error));
   if (o->optimizer && !o->training)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "an optimizer is for training steps; add training");
+  if (o->offload_optimizer && !o->training)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "offload_optimizer is for training steps; add training");
   if (o->micro_batches < 0) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "micro_batches must be at least 0");
   if (o->prompt < 0 || o->context < 0 || o->batch < 0 || o->generate < 0 || o->draft < 0)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,

@@ -37,8 +37,11 @@ static situ_status note_training(situ_model *model, const situ_read_options *o, 
     if (g->phase[v] == SITU_PHASE_RECOMPUTE) again = sat_add(again, g->flops[v]);
   }
   text_add(&notes, "%s", model->notes);
-  text_add(&notes, "optimizer %s: %s of states beside weights and gradients\n",
-           situ_optimizer_name(o->optimizer ? o->optimizer : SITU_OPTIMIZER_ADAM_MIXED), text_size(size, kept));
+  kept = sat_add(kept, graph_offloaded_bytes(g));
+  text_add(
+      &notes, "optimizer %s: %s of states %s\n",
+      situ_optimizer_name(o->optimizer ? o->optimizer : SITU_OPTIMIZER_ADAM_MIXED), text_size(size, kept),
+      o->offload_optimizer ? "in the memory of the host, which makes the updates" : "beside weights and gradients");
   if (g->n_recomputed > 0)
     text_add(&notes,
              "activations of %d of %d layers are recomputed: %.0f %% of the work of the forward pass once more\n",
@@ -116,7 +119,11 @@ char *recompute_choice_text(const recompute_choice *c) {
 }
 
 situ_status read_make_training(situ_model *model, const char *path, const situ_read_options *o, situ_error *error) {
-  training_options options = {.optimizer = o->optimizer, .micro_batches = o->micro_batches};
+  training_options options = {
+      .optimizer = o->optimizer, .micro_batches = o->micro_batches, .offload_optimizer = o->offload_optimizer};
+  if (model->trained && o->offload_optimizer)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path,
+                     "has measured times, which those of offloaded updates lack");
   if (model->trained) return note_training(model, o, error);
   if (model->costs)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "has its own times, which a training step would lack");

@@ -110,6 +110,29 @@ def test_layers_are_recomputed_one_by_one():
         situ("place", *step, "--recompute", wrong, code=2, err="a list of layers")
 
 
+def test_a_host_may_hold_the_states_of_the_optimizer():
+    step = ["builtin:llama?tokens=256&layers=8", "--platform", "cpu+4*a100-80g", "--unused", "cpu", "--training", "--objective", "throughput",
+            "--granularity", "block", "--steps", 300]
+    own = json.loads(situ("place", *step, "--solver", "single", "--json"))
+    away = json.loads(situ("place", *step, "--solver", "single", "--offload-optimizer", "-o", "plan.json", "--json"))
+    states = max(d["memory_bytes"] for d in own["devices"]) - max(d["memory_bytes"] for d in away["devices"])
+    assert states > 12 * 1.5e9 and away["value_ns"] > own["value_ns"]
+    situ("check", "plan.json")
+    assert json.loads(pathlib.Path("plan.json").read_text())["instance"]["offload_optimizer"] is True
+    # of many inputs a step, each takes its share of that time
+    many = json.loads(situ("place", *step, "--solver", "single", "--offload-optimizer", "--micro-batches", 32, "--json"))
+    assert many["value_ns"] < away["value_ns"] / 2
+    # what does not fit beside its states does without them
+    small = [*step[:2], "cpu+2*a100-40g@nvlink", *step[3:], "--micro-batches", 8]
+    small[0] = "builtin:llama?tokens=256&layers=24"
+    situ("place", *small, code=4, out="infeasible")
+    situ("place", *small, "--offload-optimizer", out="in the memory of the host")
+    situ("place", *small, "--offload-optimizer", "--replicate", code=2, err="add zero 1")
+    situ("place", *small, "--offload-optimizer", "--replicate", "--zero", 1, out="proved optimal")
+    situ("place", "builtin:bert-base", *MACHINE, "--offload-optimizer", code=2, err="add training")
+    situ("place", "builtin:bert-base", "--platform", "v100-16g", "--training", "--offload-optimizer", code=2, err="one machine with a host")
+
+
 def test_slips_of_learn_are_usage_errors():
     situ("learn", "gdp", SMALL, code=2, err="-o POLICY")
     situ("learn", "gdp", "-o", "a.policy", code=2, err="needs a MODEL")

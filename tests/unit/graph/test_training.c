@@ -131,6 +131,36 @@ static void inputs_of_a_step_share_its_update(void **state) {
   situ_graph_builder_free(b);
 }
 
+/* 1000 weights of 16 bits, Adam in mixed precision: 12 bytes each stay on the host, which reads and writes these and
+ * reads a gradient and writes a weight. The device reads its gradients and gets its weights once for 4 inputs. */
+static void a_host_holds_the_states_and_makes_the_updates(void **state) {
+  (void)state;
+  situ_graph_builder *b = builder();
+  situ_graph *forward, *step;
+  situ_error error;
+  int32_t v =
+      add(b, (situ_operator){
+                 .name = "first", .kind = "MatMul", .dtype = SITU_DTYPE_F16, .weight_bytes = 2000, .colocation = -1});
+  int32_t w = add(b, (situ_operator){.name = "last", .kind = "Relu", .dtype = SITU_DTYPE_F16, .colocation = -1});
+  join(b, v, w, 10, SITU_DTYPE_F16);
+  assert_int_equal(situ_graph_freeze(&forward, b, &error), SITU_STATUS_OK);
+  training_options four = {.optimizer = SITU_OPTIMIZER_ADAM_MIXED, .micro_batches = 4, .offload_optimizer = true};
+  assert_int_equal(graph_training(&step, forward, four, &error), SITU_STATUS_OK);
+  int32_t update = situ_graph_find(step, "update(first)");
+  assert_int_equal(graph_operator(step, update).weight_bytes, 0);
+  assert_int_equal(graph_operator(step, update).moved_bytes, 2 * 2000 / 4);
+  assert_int_equal(step->n_offloads, 1);
+  assert_int_equal(step->offload_inputs, 4);
+  assert_int_equal(step->offload[0].op, update);
+  assert_int_equal(step->offload[0].weight_bytes, 2000);
+  assert_int_equal(step->offload[0].state_bytes, 12 * 1000);
+  assert_int_equal(step->offload[0].moved_bytes, (2 * 12 + 2 + 2) * 1000);
+  assert_int_equal(graph_offloaded_bytes(step), 12 * 1000);
+  situ_graph_free(step);
+  situ_graph_free(forward);
+  situ_graph_builder_free(b);
+}
+
 /* Bytes of each weight that PyTorch's optimizers keep beside it and its gradient; ZeRO (SC 2020), section 3.1: with
  * Adam in mixed precision 2 + 2 + 12 = 16 in all. */
 static void an_optimizer_keeps_its_states_where_the_weights_are(void **state) {
@@ -381,6 +411,7 @@ int main(void) {
       cmocka_unit_test(backward_reads_a_factor_only_for_another_that_learns),
       cmocka_unit_test(what_has_weights_before_it_gets_a_backward_operator),
       cmocka_unit_test(inputs_of_a_step_share_its_update),
+      cmocka_unit_test(a_host_holds_the_states_and_makes_the_updates),
       cmocka_unit_test(an_optimizer_keeps_its_states_where_the_weights_are),
       cmocka_unit_test(backward_reads_what_its_kind_needs),
       cmocka_unit_test(shared_weights_are_updated_once_after_all_their_gradients),
