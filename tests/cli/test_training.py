@@ -77,15 +77,15 @@ def test_devices_left_empty_are_so_on_each_machine():
 
 
 def test_layers_are_recomputed_one_by_one():
-    step = ["builtin:llama?tokens=2048", "--platform", "cpu+8*a100-40g@nvlink", "--unused", "cpu", "--training",
+    step = ["builtin:llama?tokens=2432", "--platform", "cpu+8*a100-40g@nvlink", "--unused", "cpu", "--training",
             "--objective", "throughput", "--micro-batches", 32, "--granularity", "block", "--steps", 2000]
     all_kept = json.loads(situ("place", *step, "--json"))
     auto = json.loads(situ("place", *step, "--recompute", "auto", "-o", "plan.json", "--json"))
     note = auto["notes"][-1]
     chosen = json.loads(pathlib.Path("plan.json").read_text())["instance"]["recompute"]
-    assert auto["value_ns"] < 0.95 * all_kept["value_ns"] and f"layers {chosen}" in note
-    assert "no plan with any choice of layers takes less than 105 ms" in note  # which is its value
-    assert round(auto["value_ns"] / 1e6) == 105
+    assert auto["value_ns"] < 0.9 * all_kept["value_ns"] and f"layers {chosen}" in note
+    assert "no plan with any choice of layers takes less than 128 ms" in note  # which is its value
+    assert round(auto["value_ns"] / 1e6) == 128
     situ("check", "plan.json")
     # a list is such a choice: the same layers give the same value, the first of as many do not
     assert json.loads(situ("place", *step, "--recompute", chosen, "--json"))["value_ns"] == auto["value_ns"]
@@ -95,7 +95,7 @@ def test_layers_are_recomputed_one_by_one():
     out = situ("place", *step[:-4], "--granularity", "operator", "--steps", 50, "--recompute", "auto")
     assert "layers are not chosen one by one" in " ".join(out.split())
     # stopped before it has a plan, the program leaves the choice to the rounds that recompute all layers, or half
-    step[step.index("cpu+8*a100-40g@nvlink")] = "cpu+4*a100-40g@nvlink"
+    step[0], step[step.index("cpu+8*a100-40g@nvlink")] = "builtin:llama?tokens=2048", "cpu+4*a100-40g@nvlink"
     assert json.loads(situ("place", *step[:-1], 20, "--recompute", "auto", "--json"))["value_ns"] > 0
     # the program does not know that two memories share a capacity: where its plan does not fit, rounds choose
     gpus = [{"name": "gpu0", "base": "a100-80g", "memory_bytes": 42 * 10**9},

@@ -52,8 +52,9 @@ static int64_t update_ns(const situ_graph *g, const situ_platform *p, int32_t d,
   situ_cost_options o = SITU_COST_OPTIONS_INIT;
   situ_costs *c;
   o.efficiency = 1;
-  assert_int_equal(costs_estimate(&c, &(cost_step){g, 1}, 1, p, &o, NULL, &(cost_scene){.unused = unused}, NULL),
-                   SITU_STATUS_OK);
+  assert_int_equal(
+      costs_estimate(&c, &(cost_step){.graph = g, .repeats = 1}, 1, p, &o, NULL, &(cost_scene){.unused = unused}, NULL),
+      SITU_STATUS_OK);
   int64_t ns = situ_costs_time_ns(c, p, situ_graph_find(g, "update(product)"), d);
   situ_costs_free(c);
   return ns;
