@@ -93,7 +93,7 @@ static void the_first_stage_is_on_the_first_device(void **state) {
   situ_instance *instance;
   situ_error e = {0};
   must(situ_instance_open(&instance, &o, &e), &e);
-  const lab l = {.problem = (situ_problem *)situ_instance_problem(instance)};
+  const lab l = {.problem = (situ_problem *)(uintptr_t)situ_instance_problem(instance)};
   situ_plan *plan = solve(&l, "linear_dp", NULL);
   for (int32_t d = 1; d < 4; d++) assert_true(begin_of(plan, d - 1) < begin_of(plan, d));
   situ_plan_free(plan);
