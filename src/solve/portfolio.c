@@ -59,6 +59,7 @@ static const portfolio_row matrix[] = {
     {&families_solver,            ".b......"},
     {&heft_solver,                "Ee......"},
     {&layers_solver,              ".d......"},
+    {&slices_solver,              ".e......"},
     {&regions_solver,             ".d......"},
     {&multilevel_solver,          ".s......"},
     {&server_dp_solver,           ".e......"},

@@ -21,6 +21,13 @@ int64_t footprint_stash_bytes(const situ_graph *g, int32_t v) {
   return bytes;
 }
 
+int64_t footprint_staying_bytes(const situ_graph *g, int32_t v) {
+  int64_t bytes = footprint_stash_bytes(g, v);
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    if (g->use_start[t] == g->use_start[t + 1]) bytes = sat_add(bytes, g->size_bytes[t]);
+  return bytes;
+}
+
 int64_t footprint_held_bytes(const situ_problem *p, int32_t v) {
   return sat_add(p->graph->weight_bytes[v], sat_mul(p->in_flight, footprint_stash_bytes(p->graph, v)));
 }

@@ -14,6 +14,9 @@ int64_t footprint_stash_bytes(const situ_graph *g, int32_t v);
 /* While it runs in a training step, of its one input, beside the stash and what is recomputed. */
 int64_t footprint_transient_bytes(const situ_graph *g, int32_t v);
 
+/* Of the outputs of an operator, those that stay in a stream to its end or for long: without users, and the stash. */
+int64_t footprint_staying_bytes(const situ_graph *g, int32_t v);
+
 /* The memory that operator v needs on its device in a pipeline: permanently (weights, and the stash of all inputs in
  * flight), and while it runs. The latter is the transient bytes and what is recomputed for its segment where something
  * is trained, however many inputs are kept, else the footprint for each input in flight. Over all operators of a device

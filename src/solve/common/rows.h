@@ -27,6 +27,7 @@ typedef struct solver solver;
   ROW(server_dp)         \
   ROW(server_heft)       \
   ROW(multilevel)        \
+  ROW(slices)            \
   ROW(regions)           \
   ROW(tabu)              \
   ROW(tradeoff)          \

@@ -25,14 +25,6 @@ static int64_t min_time(const situ_problem *p, int32_t class) {
   return min;
 }
 
-/* Bytes of outputs that stay: unused ones, and those kept for another phase. */
-static int64_t staying_bytes(const situ_graph *g, int32_t v) {
-  int64_t bytes = footprint_stash_bytes(g, v);
-  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
-    if (g->use_start[t] == g->use_start[t + 1]) bytes = sat_add(bytes, g->size_bytes[t]);
-  return bytes;
-}
-
 static void sum_units(partial_schedule *s) {
   const situ_problem *p = s->problem;
   bool large = solve_is_large(p) && s->limited;
@@ -44,7 +36,7 @@ static void sum_units(partial_schedule *s) {
     for (int32_t i = 0; i < u.n; i++) {
       int32_t v = u.member[i];
       s->unit_weights[k] = sat_add(s->unit_weights[k], p->graph->weight_bytes[v]);
-      if (large) s->unit_weights[k] = sat_add(s->unit_weights[k], staying_bytes(p->graph, v));
+      if (large) s->unit_weights[k] = sat_add(s->unit_weights[k], footprint_staying_bytes(p->graph, v));
       s->unit_footprint[k] = max64(s->unit_footprint[k], footprint_bytes(p->graph, v));
       if (p->pin[v] >= 0) s->unit_pin[k] = p->pin[v];
       for (int32_t c = 0; c < p->n_classes; c++) runs[c] &= p->time_ns[(int64_t)v * p->n_classes + c] != SITU_NEVER_NS;
