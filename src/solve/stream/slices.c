@@ -21,7 +21,7 @@ typedef struct slices {
   const situ_problem *problem;
   const unit_list *units;
   placement where;
-  int32_t n, n_resources;          /* slices; devices and channels */
+  int32_t n_resources;             /* devices and channels */
   int32_t *slice;                  /* [operator] by its start in the best plan; its outputs are sent in the same one */
   double *load_ns;                 /* [slice * n_resources + resource] */
   int32_t *users;                  /* [tensor * n_memories + memory] */
