@@ -265,7 +265,7 @@ static bool goes_on(const slices *x, const simulation *found, int64_t best_ns, i
 
 /* From a better plan it goes on; after one that is not, it returns to the best and takes other slices. */
 static situ_status slices_solve(solve_run *run) {
-  static const double PARTS[] = {1, 0.25, 4};
+  static const double PARTS[] = {1, 0.25, 4}, HOPELESS = 1.1;
   enum { N_PARTS = sizeof PARTS / sizeof *PARTS };
   double n = sqrt(run->problem->n_operators);
   slices x;
@@ -277,6 +277,8 @@ static situ_status slices_solve(solve_run *run) {
     TRY(improve_all(&x, &found, (int32_t)(PARTS[part] * n)));
     found = solve_try(run, &x.where);
     if (run->incumbent->value_ns < best_ns) failed = 0;
+    /* Loads say nothing where tensors wait in line. */
+    if (failed == 0 && found.excess_bytes == 0 && (double)found.value_ns > HOPELESS * (double)best_ns) break;
     if (goes_on(&x, &found, best_ns, &unfit)) continue;
     failed++;
     unfit = 0;
