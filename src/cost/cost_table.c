@@ -81,28 +81,55 @@ static situ_status check_steps(const table *t, const char *op, const char *class
                   "must have \"prefill\" and \"decode\" with a time from 0 to 2^54 ns, or null");
 }
 
-bool cost_table_is_by_step(const json_value *root) {
-  json_member op = {0}, time = {0};
-  if (json_size(json_get(root, "groups")) > 0) return false;
-  while (json_next(json_get(root, "operators"), &op))
-    for (time = (json_member){0}; json_next(op.value, &time);)
-      if (json_kind_of(time.value) != JSON_OBJECT_KIND) return false;
+/* Whether a time holds for both kinds of step: 0, or null. */
+static bool is_of_both(const json_value *time) {
+  json_kind kind = json_kind_of(time);
+  return kind == JSON_NULL_KIND || (kind == JSON_INT && json_int(time, 1) == 0);
+}
+
+/* Whether each of the times by class is by step, or holds for both. */
+static bool are_by_step(const json_value *times) {
+  for (json_member time = {0}; json_next(times, &time);)
+    if (json_kind_of(time.value) != JSON_OBJECT_KIND && !is_of_both(time.value)) return false;
   return true;
+}
+
+bool cost_table_is_by_step(const json_value *root) {
+  const json_value *groups = json_get(root, "groups");
+  for (json_member op = {0}; json_next(json_get(root, "operators"), &op);)
+    if (!are_by_step(op.value)) return false;
+  for (size_t i = 0; i < json_size(groups); i++)
+    if (!are_by_step(json_get(json_at(groups, i), "times"))) return false;
+  return true;
+}
+
+/* What cannot run in a step of one kind runs in none: a plan is for both. */
+static void apply_step(situ_costs *step, int32_t head, const situ_platform *p, const json_value *times, double unit_ns,
+                       bool prefill) {
+  for (json_member of = {0}; json_next(times, &of);) {
+    bool by_step = json_kind_of(of.value) == JSON_OBJECT_KIND;
+    const json_value *own = by_step ? json_get(of.value, PHASES[prefill]) : is_of_both(of.value) ? of.value : NULL;
+    const json_value *other = by_step ? json_get(of.value, PHASES[!prefill]) : NULL;
+    int64_t time_ns = SITU_NEVER_NS;
+    bool never = other && json_kind_of(other) == JSON_NULL_KIND;
+    if (!never && (!own || !read_time(&time_ns, own, unit_ns))) continue;
+    for (int32_t k = 0; k < p->n_classes; k++)
+      if (is_of_class(p, k, of.key)) step->time_ns[(int64_t)head * step->n_classes + k] = time_ns;
+  }
 }
 
 void cost_table_apply_step(situ_costs *step, const situ_graph *graph, const situ_platform *platform,
                            const int32_t *group, const json_value *root, bool prefill) {
+  const json_value *groups = json_get(root, "groups");
   double unit_ns = cost_table_unit_ns(root);
   for (json_member op = {0}; json_next(json_get(root, "operators"), &op);) {
     int32_t v = situ_graph_find(graph, op.key);
-    for (json_member of = {0}; v >= 0 && json_next(op.value, &of);) {
-      const json_value *value = json_get(of.value, PHASES[prefill]);
-      int64_t time_ns;
-      if (!value || !read_time(&time_ns, value, unit_ns)) continue;
-      for (int32_t k = 0; k < platform->n_classes; k++)
-        if (is_of_class(platform, k, of.key))
-          step->time_ns[(int64_t)(group ? group[v] : v) * step->n_classes + k] = time_ns;
-    }
+    if (v >= 0) apply_step(step, group ? group[v] : v, platform, op.value, unit_ns, prefill);
+  }
+  for (size_t i = 0; i < json_size(groups); i++) {
+    const json_value *kernel = json_at(groups, i);
+    int32_t v = situ_graph_find(graph, json_text(json_at(json_get(kernel, "operators"), 0), ""));
+    if (v >= 0) apply_step(step, group ? group[v] : v, platform, json_get(kernel, "times"), unit_ns, prefill);
   }
 }
 

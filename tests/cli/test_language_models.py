@@ -297,6 +297,32 @@ def test_times_of_a_step_of_each_kind():
     situ("place", "builtin:resnet50", "--platform", "cpu", "--cost-table", "cnn.json", code=3, err="takes no such steps")
 
 
+def test_times_of_a_step_of_each_kind_of_kernels():
+    """Those of a kernel, 2 us and 100 us, are its own as those of operators are, alone or in joined tables, where the others of the
+    kernel take nothing. Where an operator cannot run in a step of one kind, no plan has it there, with a limit or without."""
+    path = language_model()
+    gpu, kernel = {"prefill": 2000, "decode": 100}, {"prefill": 2000, "decode": 100_000}
+    situ("costs", path, "--platform", "rtx3090", "-o", "all.json")
+    names = list(json.loads(pathlib.Path("all.json").read_text())["operators"])
+    n, a, b = len(names), names[0], names[1]
+    table = {"situ_costs": 1, "unit": "ns", "operators": {name: {"rtx3090-24g": gpu} for name in names[2:]},
+             "groups": [{"operators": [a, b], "times": {"rtx3090-24g": kernel}}]}
+    pathlib.Path("kernel.json").write_text(json.dumps(table))
+    pathlib.Path("none.json").write_text(json.dumps({"situ_costs": 1, "unit": "us", "operators": {}}))
+    call = ["place", path, *QUICK, "--platform", "rtx3090", "--prompt", "512", "--generate", "64", "--context", "576", "--cost-table"]
+    for tables in ("kernel.json", "kernel.json,none.json"):
+        found = situ_json(*call, tables)
+        assert found["value_ns"] == (n - 2) * (2000 + 64 * 100) + 2000 + 64 * 100_000, (tables, found["value_ns"])
+        assert round(found["decode_tokens_per_second"]) == round(1e9 / ((n - 2) * 100 + 100_000))
+        assert situ_json(*call, tables, "--max-ttft", "1s")["value_ns"] == 64 * ((n - 2) * 100 + 100_000)
+    both = ["rtx3090+rtx4090" if word == "rtx3090" else word for word in call]
+    for kind in gpu:
+        never = {name: {"rtx3090-24g": {**gpu, kind: None}, "rtx4090-24g": gpu} for name in names}
+        pathlib.Path("never.json").write_text(json.dumps({"situ_costs": 1, "unit": "ns", "operators": never}))
+        for limit in ([], ["--max-ttft", "1s"], ["--min-speed", "1"]):
+            assert situ_json(*both, "never.json", *limit)["devices"][0]["operators"] == 0, (kind, limit)
+
+
 def test_idle_devices_of_many_streams_are_told():
     """The shortest step of 8 streams is on one GPU of four; who wants the rate is told how to ask for it."""
     call = ["place", language_model(), "--platform", "cpu+4*rtx3090", "--solver", "single", "--unused", "cpu"]
