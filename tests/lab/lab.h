@@ -86,7 +86,8 @@ typedef struct lab_options {
   int32_t n_colocations; /* above 0: a third of all problems have fused kernels too */
   bool unfused;          /* ... unless this is set */
   bool training;
-  bool pinned;        /* some operators are pinned, sometimes a device is unused */
+  int32_t step; /* above 0: a training step made of a forward pass, with so many micro-batches, some of it recomputed */
+  bool pinned;  /* some operators are pinned, sometimes a device is unused */
   bool unsupported;   /* some operators cannot run on some class (the host runs all) */
   bool equal;         /* accelerators are of one or two classes, each with a memory and equal links of its own */
   double memory;      /* room of each accelerator as a part of all weights and tensors; 0: unlimited */

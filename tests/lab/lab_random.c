@@ -88,6 +88,19 @@ static void fuse(lab *l, uint64_t seed) {
   }
 }
 
+/* The step that trains a forward pass, which may learn nothing: then the pass itself. */
+static void train(lab *l, const lab_options *o) {
+  rng r = rng_new(o->seed * 31 + 11);
+  training_options how = {.optimizer = (situ_optimizer)(SITU_OPTIMIZER_NONE + rng_below(&r, 4)),
+                          .recompute = (int32_t)rng_below(&r, 3),
+                          .micro_batches = o->step,
+                          .offload_optimizer = rng_below(&r, 3) == 0};
+  situ_graph *step;
+  if (graph_training(&step, l->graph, how, NULL) != SITU_STATUS_OK) return;
+  situ_graph_free(l->graph);
+  l->graph = step;
+}
+
 lab lab_random(const lab_options *o) {
   lab l = {0};
   situ_error error;
@@ -99,6 +112,7 @@ lab lab_random(const lab_options *o) {
                                  .max_outputs = 2,
                                  .training = o->training};
   must(graph_random(&l.graph, &wanted, &error), &error);
+  if (o->step > 0) train(&l, o);
   make_platform(&l, o, &r);
   must(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL, &error), &error);
   int32_t n = l.graph->n_operators, first_host = 0;
@@ -122,6 +136,7 @@ lab lab_random(const lab_options *o) {
     if (l.pins[v] == spare && l.unused[spare]) l.pins[v] = 1; /* a pin on a device that stays unused is a conflict */
   situ_problem_options posed = o->options;
   posed.size = sizeof posed;
+  if (o->step > 0 && !l.graph->made_training) posed.micro_batches = posed.zero = 0;
   posed.pins = l.pins;
   posed.unused = l.unused;
   must(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, &posed, &error), &error);
