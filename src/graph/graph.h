@@ -76,7 +76,6 @@ struct situ_graph {
   int32_t n_guesses;
 };
 
-/* An operator that reads tokens, or makes what the next ones are chosen from. */
 /* An update that a host makes (J. Ren et al., "ZeRO-Offload: Democratizing Billion-Scale Model Training", USENIX ATC
  * 2021): the device sends the gradients of its weights and gets the new weights, as many bytes each. Of one step. */
 typedef struct graph_offload {
@@ -86,6 +85,7 @@ typedef struct graph_offload {
 /* What hosts hold of all of them; saturates. */
 int64_t graph_offloaded_bytes(const situ_graph *g);
 
+/* An operator that reads tokens, or makes what the next ones are chosen from. */
 typedef struct graph_end {
   int32_t op;
   bool leaves;                       /* it makes them */
