@@ -8,8 +8,9 @@ enum { FEW_STEPS = 1 << 10 };
 
 int32_t trail_add(visit_trail *t, trail_pool *to, trail_step s) {
   if (to->n == to->capacity && !t->no_memory) {
-    int32_t capacity = to->capacity > 0 ? 2 * to->capacity : FEW_STEPS;
-    trail_step *at = ARENA_NEW(t->a, trail_step, capacity);
+    bool full = to->capacity > INT32_MAX / 2;
+    int32_t capacity = full ? to->capacity : to->capacity > 0 ? 2 * to->capacity : FEW_STEPS;
+    trail_step *at = full ? NULL : ARENA_NEW(t->a, trail_step, capacity);
     t->no_memory = !at;
     if (at && to->n > 0) memcpy(at, to->at, (size_t)to->n * sizeof *at);
     if (at) *to = (trail_pool){at, to->n, capacity};
