@@ -36,6 +36,7 @@ situ::graph graph_of(const std::vector<Node> &nodes) {
     situ_operator op = SITU_OPERATOR_INIT;
     op.name = nodes[v].name.c_str();
     op.kind = "Own";
+    op.moved_bytes = nodes[v].bytes;  // it has work: what it makes is no constant
     builder.add(op);
     for (int32_t u : nodes[v].reads) users[static_cast<size_t>(u)].push_back(static_cast<int32_t>(v));
   }
