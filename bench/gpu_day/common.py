@@ -1,4 +1,5 @@
 """What the parts of gpu_day.sh share: the card, medians of times, rows that are written as they come."""
+import argparse
 import csv
 import gc
 import os
@@ -78,3 +79,14 @@ def each(rows, cases, measure):
 
 def situ(folder, *words):
     return subprocess.run([f"{folder}/situ", *words], capture_output=True, text=True)
+
+
+def main(head, cases, measure, seconds):
+    """OUT.csv [--seconds N] [--small]: measures each of cases(small)."""
+    ask = argparse.ArgumentParser()
+    ask.add_argument("out")
+    ask.add_argument("--seconds", type=float, default=seconds)
+    ask.add_argument("--small", action="store_true")
+    o = ask.parse_args()
+    torch.manual_seed(1)
+    each(Rows(o.out, head, o.seconds), list(cases(o.small)), measure)

@@ -3,14 +3,12 @@
 
     placed.py OUT.csv [--seconds 80] [--small]
 
-Six modules with random weights are profiled on both devices, placed with room for a share of their weights beside the
-activations as the GPU's memory, so that they must be split, run, and compared with the module on one device."""
-import argparse
-
+Six modules with random weights are profiled on both devices, placed with a GPU memory of their activations and a share of
+their weights, so that they must be split, run, and compared with the module on one device."""
 import situ
 import situ.torch
 import torch
-from common import GPU, THREADS, Rows, card, each
+from common import GPU, THREADS, card, main
 from torch import nn
 
 HEAD = ["model", "memory, of the weights", "operators on the GPU", "predicted ms", "measured ms", "CPU alone ms", "GPU alone ms", "card"]
@@ -92,15 +90,5 @@ def measure(rows, name, module, x):
              profile.whole_ns["cpu"] / 1e6, profile.whole_ns["gpu"] / 1e6, card()[0])
 
 
-def main():
-    ask = argparse.ArgumentParser()
-    ask.add_argument("out")
-    ask.add_argument("--seconds", type=float, default=80)
-    ask.add_argument("--small", action="store_true")
-    o = ask.parse_args()
-    torch.manual_seed(1)
-    each(Rows(o.out, HEAD, o.seconds), models(o.small), measure)
-
-
 if __name__ == "__main__":
-    main()
+    main(HEAD, models, measure, 80)

@@ -1,18 +1,16 @@
 #!/usr/bin/env python3
-"""Memory of a training step on one GPU: what situ counts, and the most that PyTorch had allocated.
+"""Memory of a training step on one GPU: what situ counts, and PyTorch's peak.
 
     training.py OUT.csv [--seconds 60] [--small]
 
 The modules are those of tests/python/test_torch_memory.py, larger."""
-import argparse
-import pathlib
 import tempfile
 
 import situ
 import situ.torch
 import test_torch_memory as modules
 import torch
-from common import CUDA, GPU, Rows, card, each
+from common import CUDA, GPU, card, main
 
 HEAD = ["model", "type", "optimizer", "activations", "situ_mib", "pytorch_mib", "step_ms", "card"]
 
@@ -25,7 +23,8 @@ def sizes(small):
         setattr(modules, name, value)
 
 
-def cases():
+def cases(small):
+    sizes(small)
     for name in ("gpt2", "llama", "mlp"):
         for kind in ("f32", "bf16"):
             for optimizer in ("sgd", "adam"):
@@ -71,16 +70,5 @@ def measure(rows, name, kind, optimizer, recompute):
     rows.add(name, kind, optimizer, "recomputed" if recompute else "kept", counted / 2**20, peak / 2**20, ms, title)
 
 
-def main():
-    ask = argparse.ArgumentParser()
-    ask.add_argument("out", type=pathlib.Path)
-    ask.add_argument("--seconds", type=float, default=60)
-    ask.add_argument("--small", action="store_true")
-    o = ask.parse_args()
-    torch.manual_seed(1)
-    sizes(o.small)
-    each(Rows(o.out, HEAD, o.seconds), list(cases()), measure)
-
-
 if __name__ == "__main__":
-    main()
+    main(HEAD, cases, measure, 60)

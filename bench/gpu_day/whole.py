@@ -4,14 +4,12 @@
     whole.py OUT.csv [--seconds 80] [--small]
 
 Nothing is calibrated: the card is the row of the catalogue with its name. Products of 32-bit numbers stay in 32 bits."""
-import argparse
-
 import situ
 import situ.torch
 import torch
 import torchvision
 import transformers
-from common import GPU, Rows, card, each, median_ms
+from common import GPU, card, main, median_ms
 
 HEAD = ["model", "type", "batch", "tokens", "operators", "predicted_ms", "measured_ms", "card"]
 
@@ -70,15 +68,5 @@ def measure(rows, name, kind, batch, tokens, build):
     rows.add(name, kind, batch, tokens or "", len(graph), plan.value_ns / 1e6, ms, title)
 
 
-def main():
-    ask = argparse.ArgumentParser()
-    ask.add_argument("out")
-    ask.add_argument("--seconds", type=float, default=80)
-    ask.add_argument("--small", action="store_true")
-    o = ask.parse_args()
-    torch.manual_seed(1)
-    each(Rows(o.out, HEAD, o.seconds), list(cases(o.small)), measure)
-
-
 if __name__ == "__main__":
-    main()
+    main(HEAD, cases, measure, 80)

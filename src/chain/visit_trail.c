@@ -114,7 +114,7 @@ static bool find_visits(tour *w, visit_trail *t, int32_t last) {
   return true;
 }
 
-/* The fullest of its kind that has room for the visit; else the emptiest. */
+/* The fullest memory of its kind that the visit fits into; else the emptiest. */
 static int32_t choose_memory(const visit *x, const int64_t *left, const visits *v, const memory_kinds *kinds) {
   int32_t best = -1;
   for (int32_t m = 0; m < v->n_memories; m++) {

@@ -36,7 +36,7 @@ int32_t trail_add(visit_trail *t, trail_pool *to, trail_step s);
  * of the bypasses. Returns the number of the last step. */
 int32_t trail_keep(visit_trail *t, int32_t last, int32_t bypasses);
 /* memory[operator]: where the operators of a trail can be; -1: not on it. Visits get memories of their kinds, from
- * the first on, each the fullest that has room for it, or else the emptiest. False without memory. */
+ * the first on, each the fullest that it fits into, or else the emptiest. False without memory. */
 bool trail_memories(int32_t *memory, visit_trail *t, int32_t last, const visits *v, const memory_kinds *kinds);
 
 #endif

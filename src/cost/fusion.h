@@ -72,8 +72,10 @@ typedef struct cost_engine {
                        them (cost/streamed.h); 0: hosts compute */
   double offloaded; /* share of a link's rate at which an accelerator fetches the weights of a product of many tokens
                        that a host has, and computes it (cost/offloaded.h); 0: hosts compute all that they have */
-  int64_t sync_ns;  /* overhead of each collective of a group in addition to the links (docs/results/parallel.md) */
 } cost_engine;
+/* Overhead of each collective of a group in addition to the links (docs/results/parallel.md). */
+enum { COLLECTIVE_NS = 15000 };
+
 const cost_engine *cost_engine_find(const char *name);
 
 /* The class of a kind of operator, by its name in ONNX or OpenVINO. */

@@ -207,7 +207,7 @@ static situ_status estimate(situ_costs **out, const situ_graph *graph, const sit
       c->time_ns[(int64_t)v * c->n_classes + k] =
           time_under(r, roofs[k].launch_ns, work->flops[v], work->moved_bytes[v], unpack_bytes_of(graph, v, w));
     }
-  if (!ok || !split_times(c, graph, platform, work, roofs, kind_work, cost_engine_find(options->engine)->sync_ns)) {
+  if (!ok || !split_times(c, graph, platform, work, roofs, kind_work, COLLECTIVE_NS)) {
     situ_costs_free(c);
     return fail_no_memory(error);
   }

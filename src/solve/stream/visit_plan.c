@@ -40,9 +40,9 @@ static situ_status visit_plan_solve(solve_run *run) {
   double *rank = ARENA_NEW(run->arena, double, p->n_operators);
   if (!rank || !partial_init_units(&s, p, solve_units(run), run->arena)) return fail_no_memory(run->error);
   if (p->contention == SITU_CONTENTION_LINK) partial_follow_links(&s, run->arena);
-  for (rank_weight way = 0; way < N_RANK_WEIGHTS && !solve_done(run); way++) {
+  for (rank_weight weight = 0; weight < N_RANK_WEIGHTS && !solve_done(run); weight++) {
     list_policy policy = {.priority = rank, .choose = choose, .context = proof->memory};
-    if (!rank_costs_find(&costs, run->arena, p, way)) return fail_no_memory(run->error);
+    if (!rank_costs_find(&costs, run->arena, p, weight)) return fail_no_memory(run->error);
     rank_upward(rank, p, &costs);
     partial_clear(&s);
     if (!list_schedule(&s, &policy, run->budget, run->arena)) return SITU_STATUS_OK;
