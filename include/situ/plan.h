@@ -33,8 +33,9 @@ typedef enum situ_form {
   SITU_FORM_NO_HOST = 256,     /* no host has layers */
   SITU_FORM_NAMES = 512,       /* layers have names */
   SITU_FORM_ONE_SERVER = 1024, /* all used devices are in one server */
-  SITU_FORM_ONE_GROUP = 2048,  /* if a group of devices has a layer, it has all of them, their experts and the head, and
-                                  is in the server of the first host */
+  SITU_FORM_ONE_GROUP = 2048,  /* if a group of devices has a layer, the other layers and experts are on it or on the
+                                  first host, whose server it is in, the head is on it, and everything before the
+                                  layers on that host, if it is used */
   SITU_FORM_ALIKE = 4096       /* the devices that have layers are single ones, or groups of one size */
 } situ_form;
 

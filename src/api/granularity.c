@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/disjoint.h"
 #include "graph/layers.h"
 
 enum { MIN_VOCABULARY = 1000 };
@@ -42,24 +43,22 @@ bool granularity_is_decoder(const situ_graph *g, arena *scratch) {
   return is && embeds && predicts;
 }
 
-/* A kernel that contains experts is placed with them: its last operators do not tie them to their layer. `first` is the
- * lowest key of experts. */
-static bool kernels_follow_experts(int32_t *keys, int32_t n, int32_t first, const int32_t *kernel, arena *scratch) {
-  int32_t n_kernels = 0;
-  for (int32_t v = 0; v < n; v++)
-    if (kernel[v] >= n_kernels) n_kernels = kernel[v] + 1;
-  int32_t *experts = ARENA_NEW(scratch, int32_t, n_kernels);
+/* What stays with experts is placed with them: it does not tie them to their layer. `first` is the lowest key of
+ * experts, `joined` sets of operators (base/disjoint.h). */
+static bool follow_experts(int32_t *keys, int32_t n, int32_t first, int32_t *joined, arena *scratch) {
+  int32_t *experts = ARENA_NEW(scratch, int32_t, n);
   if (!experts) return false;
-  for (int32_t k = 0; k < n_kernels; k++) experts[k] = -1;
+  for (int32_t r = 0; r < n; r++) experts[r] = -1;
   for (int32_t v = 0; v < n; v++)
-    if (kernel[v] >= 0 && keys[v] >= first) experts[kernel[v]] = keys[v];
-  for (int32_t v = 0; v < n; v++)
-    if (kernel[v] >= 0 && experts[kernel[v]] >= 0) keys[v] = experts[kernel[v]];
+    if (keys[v] >= first) experts[disjoint_root(joined, v)] = keys[v];
+  for (int32_t v = 0; v < n; v++) {
+    int32_t key = experts[disjoint_root(joined, v)];
+    if (key >= 0) keys[v] = key;
+  }
   return true;
 }
 
-int32_t granularity_keys(int32_t *keys, const situ_graph *g, situ_granularity which, const int32_t *kernel,
-                         arena *scratch) {
+int32_t granularity_keys(int32_t *keys, const situ_graph *g, situ_granularity which, int32_t *joined, arena *scratch) {
   arena_mark mark = arena_get_mark(scratch);
   layer_list l = {0};
   bool layers = which == SITU_GRANULARITY_LAYER || which == SITU_GRANULARITY_BLOCK;
@@ -72,7 +71,7 @@ int32_t granularity_keys(int32_t *keys, const situ_graph *g, situ_granularity wh
     experts |= expert;
   }
   if (l.n > 0) n = experts ? 2 * l.n : l.n;
-  if (experts && kernel && !kernels_follow_experts(keys, g->n_operators, l.n, kernel, scratch)) return -1;
+  if (experts && !follow_experts(keys, g->n_operators, l.n, joined, scratch)) return -1;
   int32_t outside[2] = {-1, -1}; /* keys of what is before and after */
   for (int32_t v = 0; l.n > 0 && which == SITU_GRANULARITY_BLOCK && v < g->n_operators; v++) {
     int32_t *key = &outside[!l.before[v]];

@@ -12,9 +12,10 @@ bool granularity_is_decoder(const situ_graph *graph, arena *scratch);
 
 /* Fills keys ([operator]): those of one layer, or block, have the same key, operators outside have -1; with other
  * granularities all have -1. Routed experts of a layer ("Experts..." kinds) have a key of their own, since engines can
- * place them elsewhere; operators fused with them by `kernel` ([operator] the kernels of the costs, -1: none; NULL:
- * none at all) have it too. `which` is not SITU_GRANULARITY_DEFAULT. Returns the number of keys; -1 without memory. */
-int32_t granularity_keys(int32_t *keys, const situ_graph *graph, situ_granularity which, const int32_t *kernel,
+ * place them elsewhere; operators that `joined` (disjoint sets of operators, base/disjoint.h: kernels, runs of split
+ * operators) keeps with them have it too. `which` is not SITU_GRANULARITY_DEFAULT. Returns the number of keys; -1
+ * without memory. */
+int32_t granularity_keys(int32_t *keys, const situ_graph *graph, situ_granularity which, int32_t *joined,
                          arena *scratch);
 
 #endif

@@ -12,6 +12,7 @@
 #include "api/granularity.h"
 #include "base/arguments.h"
 #include "base/contracts.h"
+#include "base/disjoint.h"
 #include "base/dtype.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -229,8 +230,14 @@ static situ_status read_granularity(situ_instance *i, situ_error *error) {
   int32_t n = g->n_operators, n_copies = n > 0 ? i->graph->n_operators / n : 1;
   if (*which == SITU_GRANULARITY_DEFAULT) *which = default_granularity(i);
   if (*which < SITU_GRANULARITY_LAYER) return instance_join_rules(i, error);
-  i->together = ARENA_NEW(i->arena, int32_t, i->graph->n_operators);
-  int32_t n_keys = i->together ? granularity_keys(i->together, g, *which, i->costs->group, i->arena) : -1;
+  int32_t *joined;
+  if (!ARENA_ARRAYS(i->arena, ARRAY(i->together, i->graph->n_operators), ARRAY(joined, n)))
+    return fail_no_memory(error);
+  disjoint_init(joined, n);
+  for (int32_t v = 0; i->costs->group && v < n; v++)
+    if (i->costs->group[v] >= 0) disjoint_join(joined, i->costs->group[v], v);
+  if (i->split) tensor_split_join(i->split, joined);
+  int32_t n_keys = granularity_keys(i->together, g, *which, joined, i->arena);
   if (n_keys < 0) return fail_no_memory(error);
   for (int32_t v = n; v < n * n_copies; v++) i->together[v] = i->together[v - n] < 0 ? -1 : i->together[v - n] + n_keys;
   return instance_join_rules(i, error);

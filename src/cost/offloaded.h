@@ -2,7 +2,8 @@
  *
  * llama.cpp copies a weight in the host's memory to the first accelerator for each product of 32 tokens or more, as in
  * prefill, and computes it there; of experts, those that the tokens reach. So such a product takes the copy and the
- * time on the accelerator, which also needs memory for the largest copy. docs/theory/models/language-models.md */
+ * time on the accelerator, which also needs memory for the largest copy. Each member of a group gets a copy of its own
+ * and computes all of it. docs/theory/models/language-models.md */
 #ifndef SITU_COST_OFFLOADED_H
 #define SITU_COST_OFFLOADED_H
 

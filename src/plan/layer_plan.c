@@ -19,6 +19,21 @@ static bool has_two_stacks(const layer_list *l) {
   return encoder && decoder;
 }
 
+/* Routed experts, and what has no weights and stays with them, as where the parts of split experts are added up. */
+static void mark_experts(layer_plan *l, const situ_problem *p) {
+  const situ_graph *g = p->given;
+  for (int32_t v = 0; v < g->n_operators; v++)
+    l->expert[v] = l->layers.of[v] >= 0 && strncmp(g->kind_name[g->kind[v]], "Experts", 7) == 0;
+  for (int32_t u = 0; u < p->units.n; u++) {
+    unit_members of = unit_list_members(&p->units, u);
+    int32_t layer = -1;
+    for (int32_t i = 0; i < of.n && layer < 0; i++)
+      if (l->expert[of.member[i]]) layer = l->layers.of[of.member[i]];
+    for (int32_t i = 0; i < of.n && layer >= 0; i++)
+      l->expert[of.member[i]] |= l->layers.of[of.member[i]] == layer && g->weight_bytes[of.member[i]] == 0;
+  }
+}
+
 situ_status layer_plan_open(layer_plan *out, const situ_problem *p, int32_t form, const char *format,
                             situ_error *error) {
   const situ_graph *g = p->given;
@@ -36,8 +51,7 @@ situ_status layer_plan_open(layer_plan *out, const situ_problem *p, int32_t form
   if (!ARENA_ARRAYS(a, ARRAY(out->device, n), ZEROS(out->spilled, n), ARRAY(out->run, n), ARRAY(out->count, n),
                     ZEROS(out->expert, g->n_operators)))
     return fail_no_memory(error);
-  for (int32_t v = 0; v < g->n_operators; v++)
-    out->expert[v] = out->layers.of[v] >= 0 && strncmp(g->kind_name[g->kind[v]], "Experts", 7) == 0;
+  mark_experts(out, p);
   return SITU_STATUS_OK;
 }
 
@@ -162,13 +176,17 @@ static situ_status check_groups(const layer_plan *l, const situ_problem *p, cons
     if (platform_members(p->platform, d) > 1) group = d;
   }
   bool alone = group < 0 || l->head < 0 || l->head == group;
-  for (int32_t k = 0; k < l->n && group >= 0; k++) alone = alone && l->device[k] == group && !l->spilled[k];
+  for (int32_t k = 0; k < l->n && group >= 0; k++)
+    alone = alone && (l->device[k] == group || problem_is_home(p, l->device[k]));
   if (asks(l, SITU_FORM_ONE_GROUP) && group >= 0 && !problem_is_near(p, group))
     return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, group),
                      "is a group in another server than the first host, which %s cannot reach", format);
+  if (asks(l, SITU_FORM_ONE_GROUP) && group >= 0 && l->first == group && !p->unused[platform_home(p->platform)])
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, group),
+                     "has the embedding, which %s keeps on the CPU where operators are split", format);
   if (asks(l, SITU_FORM_ONE_GROUP) && !alone)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, name_of(p, group),
-                     "splits the operators of some layers only; %s splits those of the whole model, over one group",
+                     "splits the operators of some layers only; %s splits all that is not on the CPU, over one group",
                      format);
   return SITU_STATUS_OK;
 }

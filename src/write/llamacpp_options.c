@@ -53,6 +53,12 @@ static void add_split(writing *w) {
   }
   int32_t n_ahead = n_gpu_layers > 0 ? w->n_ahead : 0; /* they follow the last layer */
   text_add(w->out, "-dev ");
+  if (n_runs > w->from && w->p->platform->devices[l->run[w->from]].members > 1) { /* a group, the only one */
+    add_list(w, name_of(w, l->run[w->from]));
+    text_add(w->out, " -sm tensor -ngl %d%s", (int)(n_gpu_layers + n_ahead + 1),
+             w->p->graph->cache_tokens > 0 ? "" : " -fa on"); /* which splitting needs */
+    return;
+  }
   for (int32_t i = w->from; i < n_runs; i++) {
     if (i > w->from) text_add(w->out, "%s", w->program->list);
     add_list(w, name_of(w, l->run[i]));
@@ -73,7 +79,7 @@ static void add_split(writing *w) {
 static void add_rules(writing *w) {
   const layer_plan *l = w->l;
   const char *joint = " -ot '";
-  if (l->first >= 0 && !problem_is_home(w->p, l->first)) {
+  if (l->first >= 0 && !problem_is_home(w->p, l->first) && platform_members(w->p->platform, l->first) == 1) {
     text_add(w->out, "%s^token_embd\\.weight$=%s", joint, w->device[l->first].buffer);
     joint = w->program->rules;
   }
@@ -192,15 +198,8 @@ situ_status llamacpp_write(text_buffer *out, const layer_plan *l, const situ_pro
   w->head_alone = l->head >= 0 && l->head != l->run[l->n_runs - 1];
   w->n_ahead = p->graph->n_ahead;
   add_servers(w);
-  if (p->platform->devices[l->run[0]].members > 1) {
-    text_add(w->out, "-dev ");
-    add_list(w, name_of(w, l->run[0]));
-    text_add(w->out, " -sm tensor -ngl %d%s", (int)(l->n + w->n_ahead + 1),
-             p->graph->cache_tokens > 0 ? "" : " -fa on"); /* which splitting needs */
-  } else {
-    add_split(w);
-    add_rules(w);
-  }
+  add_split(w);
+  add_rules(w);
   add_conditions(w);
   text_add(w->out, "\n");
   add_notes(w);

@@ -53,7 +53,8 @@ def planned(model, layers, head, embedding="cpu", spilled=(), **more):
         if not name.startswith("blk."):
             return head if name.startswith("output") else embedding
         k = int(name.split(".")[1])
-        return "cpu" if k in spilled and name in experts else layers[k]
+        away = name in experts or ("tensor_parallel" in more and name.endswith(".experts_sum"))  # which adds up what members have
+        return "cpu" if k in spilled and away else layers[k]
 
     pathlib.Path("pins.json").write_text(json.dumps({name: device(name) for name in operators}))
     options = [x for k, v in more.items() for x in (f"--{k}".replace("_", "-"), str(v))]
@@ -110,6 +111,20 @@ def test_experts_and_embedding_are_where_the_plan_has_them():
                               capture_output=True, text=True)
         assert done.returncode == 6 and "gpu0: has the embedding, but the head on gpu1 has the same weights" in done.stderr, done
         assert not pathlib.Path("no.txt").exists()
+
+
+def test_operators_are_split_where_the_plan_splits_them():
+    """Two devices split layers 2 to 5, as one that the log calls Meta; the CPU has the others, and the experts of layer 3."""
+    with rig.servers(2) as addresses:
+        model = model_file("qwen3moe")
+        on_cpu = ["cpu"] * 2 + ["gpu0-1"] * 4
+        flags = first_line(planned(model, on_cpu, "gpu0-1", spilled=(3,), tensor_parallel=2, context=512))
+        assert flags.startswith("-dev CUDA0,CUDA1 -sm tensor -ngl 5 "), flags
+        flags = flags.replace("-dev CUDA0,CUDA1", f"--rpc {','.join(addresses)} -dev RPC0,RPC1")
+        (times,), log = rig.served(model, flags, 16, 8)
+        assert (times["prompt_n"], times["predicted_n"]) == (16, 8), times
+        assert [log.layers[k] for k in range(7)] == ["CPU"] * 2 + ["Meta"] * 5, (flags, log.layers)
+        assert dict(log.moved) == {f"blk.3.ffn_{part}_exps.weight": "CPU" for part in ("up", "down", "gate")}, flags
 
 
 def test_a_server_and_a_benchmark_start_with_the_options_and_run():

@@ -8,9 +8,10 @@ import math
 import pathlib
 import re
 import struct
+import subprocess
 import sys
 
-from test_cli import main, situ, situ_json
+from test_cli import SITU, main, situ, situ_json
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import llm_files
@@ -121,6 +122,32 @@ def test_experts_are_split_as_the_flags_say():
     assert "--tensor-parallel-size 2" in flags and "expert" not in flags, flags
     judged = situ("judge", "vllm serve e.gguf --tensor-parallel-size 2 --enable-expert-parallel", *on, *STEPS)
     assert "--enable-expert-parallel is not modelled" in judged, judged
+
+
+def test_experts_beside_a_group():
+    """Two GPUs split what they hold, the CPU has experts of some layers: the best of all 16 sets of layers that fit."""
+    llm_files.write("e.gguf", *llm_files.moe("qwen3moe", 4, 1024, 16, 8, 64, 2000, 64, 8, 2048), with_data=False)
+    gpu = {"name": "gpu", "base": "rtx3090", "count": 2, "memory_bytes": 350_000_000}  # a layer has 225 MB of experts
+    platform = {"situ_platform": 1, "name": "small", "devices": [{"name": "cpu", "base": "celeron-j4105"}, gpu],
+                "links": [{"from": "cpu", "to": "gpu", "kind": "pcie4"}]}
+    pathlib.Path("small.json").write_text(json.dumps(platform))
+    on = ["e.gguf", "--platform", "small.json", "--context", "512"]
+    names = list(situ_json("place", *on, "--solver", "single")["placement"])
+    experts = [re.compile(rf"blk\.{k}\.(ffn_(gate|up|down)_exps|experts_.*|ffn_moe.*)") for k in range(4)]
+    best = math.inf
+    for away in range(16):
+        where = {n: "cpu" if any(away >> k & 1 and e.match(n) for k, e in enumerate(experts)) else "gpu0-1" for n in names}
+        pathlib.Path("pins.json").write_text(json.dumps(where))
+        fixed = subprocess.run([SITU, "place", *on, "--tensor-parallel", "2", "--fix", "pins.json", "--json"], capture_output=True, text=True)
+        best = min(best, json.loads(fixed.stdout)["value_ns"]) if fixed.returncode == 0 else best
+    exact = ["--tolerance", "0", "--min-gain", "0", "--uncertainty", "0", *STEPS]
+    found = situ_json("place", *on, "--tensor-parallel", "2", *exact, "--write", "llama.cpp=out")
+    assert found["value_ns"] <= best < math.inf, (found["value_ns"], best)
+    flags = pathlib.Path("out").read_text().splitlines()[0]
+    assert " -sm tensor " in flags and "exps=CPU" in flags, flags
+    judged = situ_json("judge", f"llama-server {flags}", *on[:3], *STEPS)["rows"][0]
+    assert judged["value_ns"] == found["value_ns"], (judged, found["value_ns"])
+    assert situ_json("place", *on, *exact)["value_ns"] > found["value_ns"], "a group wins"
 
 
 def large_model():

@@ -65,6 +65,21 @@ static int32_t *form_keys(const form_search *f, const situ_problem *p, arena *a)
   return key;
 }
 
+/* The pins of the problem, and what is before the layers at home, where programs with one group keep it. NULL without
+ * memory. */
+static int32_t *form_pins(const form_search *f, const situ_problem *p, arena *a) {
+  int32_t home = platform_home(p->platform), *pin = ARENA_NEW(a, int32_t, p->n_operators);
+  bool grouped = false;
+  for (int32_t d = 0; d < p->n_devices; d++) grouped |= platform_members(p->platform, d) > 1;
+  bool keeps = grouped && asks(f, SITU_FORM_ONE_GROUP) && !p->unused[home];
+  for (int32_t v = 0; pin && v < p->n_operators; v++) {
+    bool first =
+        keeps && f->form.layers.of[v] < 0 && f->form.layers.before[v] && p->graph->phase[v] == SITU_PHASE_FORWARD;
+    pin[v] = p->pin && p->pin[v] >= 0 ? p->pin[v] : first ? home : -1;
+  }
+  return pin;
+}
+
 /* Marks as unused what the form excludes, besides what the problem leaves empty; server -1: all servers. Whether any
  * device remains. */
 static bool mark_unused(bool *unused, const form_search *f, const situ_problem *p, int32_t server) {
@@ -122,7 +137,8 @@ static situ_status search_server(form_search *f, solve_run *run, int32_t server)
   bool *unused = a ? ARENA_NEW(a, bool, p->n_devices) : NULL;
   o.keep_together = a ? form_keys(f, p, a) : NULL;
   o.unused = unused;
-  situ_status status = unused && o.keep_together ? SITU_STATUS_OK : fail_no_memory(run->error);
+  o.pins = a ? form_pins(f, p, a) : NULL;
+  situ_status status = unused && o.keep_together && o.pins ? SITU_STATUS_OK : fail_no_memory(run->error);
   if (status == SITU_STATUS_OK && mark_unused(unused, f, p, server))
     status = situ_problem_pose(&posed, p->given, p->platform, p->costs, &o, run->error);
   if (posed && posed->conflict && !f->best.reason) f->best.reason = arena_string(run->arena, posed->conflict);

@@ -5,6 +5,7 @@
 #include "../../lab/lab.h"
 #include "../../lab/test.h"
 #include "api/granularity.h"
+#include "base/disjoint.h"
 #include "base/rng.h"
 #include "check/judge.h"
 #include "graph/layers.h"
@@ -103,20 +104,21 @@ static situ_graph *layers_of_experts(void) {
   return g;
 }
 
-/* Whether v belongs to its experts rather than to the rest of its layer: with kernels, the sum that ends one does. */
-static bool goes_with_experts(int32_t v, bool fused) { return v % 3 == 1 || (fused && v % 3 == 2); }
+/* Whether v belongs to its experts rather than to the rest of its layer: the sum that is joined to them does. */
+static bool goes_with_experts(int32_t v, bool joined) { return v % 3 == 1 || (joined && v % 3 == 2); }
 
 static void routed_experts_may_leave_their_layer(void **state) {
   (void)state;
   arena *a = arena_new();
   situ_graph *g = layers_of_experts();
-  int32_t keys[12], kernel[12];
-  for (int32_t v = 0; v < 12; v++) kernel[v] = v % 3 == 0 ? -1 : v / 3;
-  for (int fused = 0; fused < 2; fused++) {
-    int32_t n = granularity_keys(keys, g, SITU_GRANULARITY_LAYER, fused ? kernel : NULL, a);
+  int32_t keys[12], sets[12];
+  for (int joined = 0; joined < 2; joined++) {
+    disjoint_init(sets, 12);
+    for (int32_t v = 2; v < 12 && joined; v += 3) disjoint_join(sets, v - 1, v);
+    int32_t n = granularity_keys(keys, g, SITU_GRANULARITY_LAYER, sets, a);
     for (int32_t v = 0; v < 12; v++)
       for (int32_t u = 0; u < 12; u++) {
-        bool same = u / 3 == v / 3 && goes_with_experts(u, fused) == goes_with_experts(v, fused);
+        bool same = u / 3 == v / 3 && goes_with_experts(u, joined) == goes_with_experts(v, joined);
         assert_true(keys[v] >= 0 && keys[v] < n);
         assert_true((keys[u] == keys[v]) == same);
       }
