@@ -36,11 +36,16 @@ struct situ_instance {
 };
 
 /* The size of the groups of devices that the options name: 1 without, INSTANCE_AUTO_GROUPS for "auto". BAD_ARGUMENT for
- * any other text than a number. */
-enum { INSTANCE_AUTO_GROUPS = 0 };
+ * any other text than a number or shares, as in "3,1" (of 2 to INSTANCE_MAX_SHARES devices). */
+enum { INSTANCE_AUTO_GROUPS = 0, INSTANCE_MAX_SHARES = 16, INSTANCE_SHARES_BYTES = 80 };
 situ_status instance_group_size(int32_t *out, const instance_options *options, situ_error *error);
 /* The largest group that an instance without groups could have; 1 for training steps and for times of the model. */
 int32_t instance_max_group(const situ_instance *instance);
+/* The same of devices that may be unlike, for engines that give them unequal shares. */
+int32_t instance_max_together(const situ_instance *instance);
+/* Shares of the first k such devices in percent, "52,48", by the speed of their memories, or by their sizes. False
+ * where there are not k, or too many. */
+bool instance_shares_text(char into[INSTANCE_SHARES_BYTES], const situ_instance *instance, int32_t k, bool by_memory);
 /* The sizes of groups to try, and how many they are: powers of two, and the whole of what is equal (six GPUs: 1, 2, 4,
  * 6). */
 enum { INSTANCE_GROUP_SIZES = 16 };

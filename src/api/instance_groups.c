@@ -1,24 +1,49 @@
 /* Groups of devices of an instance (tensor parallelism): the platform of groups takes the place of the one named. */
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/instance.h"
 #include "base/fail.h"
+#include "base/text.h"
+#include "cost/efficiency.h"
 #include "cost/tensor_split.h"
 #include "platform/grouped.h"
 #include "read/reader.h"
 
+/* Shares of the members of one group, as in "3,1". *n: how many; 0: the text has none. */
+static situ_status read_shares(double share[INSTANCE_MAX_SHARES], int32_t *n, const char *text, situ_error *error) {
+  double sum = 0;
+  *n = 0;
+  if (!strchr(text, ',')) return SITU_STATUS_OK;
+  for (const char *at = text; at; at = *at ? at + 1 : NULL) {
+    if (*n < INSTANCE_MAX_SHARES) at = text_scan_number(at, &share[*n]);
+    if (!at || *n == INSTANCE_MAX_SHARES || !(share[*n] > 0 && share[*n] <= 1e9) || (*at && *at != ','))
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                       "tensor-parallel \"%.80s\": expected shares above 0 of 2 to %d devices, as in 3,1", text,
+                       INSTANCE_MAX_SHARES);
+    sum += share[(*n)++];
+  }
+  for (int32_t i = 0; i < *n; i++) share[i] /= sum;
+  return SITU_STATUS_OK;
+}
+
 situ_status instance_group_size(int32_t *out, const instance_options *o, situ_error *error) {
   const char *text = o->call.tensor_parallel;
+  double share[INSTANCE_MAX_SHARES];
   char *end;
   *out = 1;
   if (!text) return SITU_STATUS_OK;
   *out = INSTANCE_AUTO_GROUPS;
   if (strcmp(text, "auto") == 0) return SITU_STATUS_OK;
+  TRY(read_shares(share, out, text, error));
+  if (*out > 0) return SITU_STATUS_OK;
   long k = strtol(text, &end, 10);
   if (end == text || *end || k < 1 || k > SITU_MAX_DEVICES)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "tensor-parallel must be auto or a number from 1 to %d, not \"%.40s\"", SITU_MAX_DEVICES, text);
+                     "tensor-parallel must be auto, a number from 1 to %d, or shares as in 3,1, not \"%.40s\"",
+                     SITU_MAX_DEVICES, text);
   *out = (int32_t)k;
   return SITU_STATUS_OK;
 }
@@ -47,6 +72,58 @@ int32_t instance_max_group(const situ_instance *i) {
   return check_split(i, NULL) == SITU_STATUS_OK ? platform_max_group(i->platform) : 1;
 }
 
+bool instance_shares_text(char into[INSTANCE_SHARES_BYTES], const situ_instance *i, int32_t k, bool by_memory) {
+  const situ_platform *p = i->platform;
+  const cost_engine *engine =
+      cost_engine_find(i->options.cost.engine ? i->options.cost.engine : i->model->steps.engine);
+  int32_t first = k > 1 && k <= INSTANCE_MAX_SHARES && engine ? platform_first_together(p, k) : -1;
+  double part[INSTANCE_MAX_SHARES], sum = 0, before = 0;
+  size_t n = 0;
+  for (int32_t j = 0; first >= 0 && j < k; j++) {
+    const situ_device *d = &p->devices[first + j];
+    double speed = d->memory_bytes_per_s * efficiency_of(d, engine, EFFICIENCY_MATMUL, SITU_DTYPE_F16).memory;
+    sum += part[j] = by_memory ? (double)d->memory_bytes : speed;
+  }
+  for (int32_t j = 0; first >= 0 && j < k; j++) { /* they add up to 100 */
+    double percent = round(100 * (before + part[j]) / sum) - round(100 * before / sum);
+    n += (size_t)snprintf(into + n, INSTANCE_SHARES_BYTES - n, "%s%d", j > 0 ? "," : "", (int)fmax(1, percent));
+    before += part[j];
+  }
+  return first >= 0;
+}
+
+int32_t instance_max_together(const situ_instance *i) {
+  const cost_engine *engine =
+      cost_engine_find(i->options.cost.engine ? i->options.cost.engine : i->model->steps.engine);
+  bool split = engine && engine->own_rates && check_split(i, NULL) == SITU_STATUS_OK;
+  return split ? platform_max_together(i->platform) : 1;
+}
+
+/* The platform whose first devices are one group with these shares. */
+static situ_status group_by_shares(situ_platform **out, const situ_platform *p, const tensor_split *split,
+                                   const double *share, int32_t k, situ_error *error) {
+  int64_t extra_bytes[INSTANCE_MAX_SHARES];
+  for (int32_t m = 0; m < k; m++) extra_bytes[m] = tensor_split_member_bytes(split, share, k, m);
+  return platform_grouped_by_shares(out, p, k, share, extra_bytes, error);
+}
+
+/* As many groups of k equal devices as there are, or one with the shares that the options name, or with those of their
+ * speeds where no k devices are equal. */
+static situ_status group_devices(situ_platform **out, const situ_instance *i, const tensor_split *split, int32_t k,
+                                 situ_error *error) {
+  double share[INSTANCE_MAX_SHARES];
+  char by_speed[INSTANCE_SHARES_BYTES];
+  int32_t n, n_equal = 1;
+  bool equals = platform_max_group(i->platform) >= k;
+  TRY(read_shares(share, &n, i->options.call.tensor_parallel, error));
+  if (n == 0 && !equals && instance_shares_text(by_speed, i, k, false)) TRY(read_shares(share, &n, by_speed, error));
+  while (n_equal < n && share[n_equal] == share[0]) n_equal++;
+  equals |= platform_max_together(i->platform) < k; /* which the message is about */
+  if (n == 0 || (equals && n_equal == n))
+    return platform_grouped(out, i->platform, k, tensor_split_extra_bytes(split, k), error);
+  return group_by_shares(out, i->platform, split, share, n, error);
+}
+
 situ_status instance_make_groups(situ_instance *i, situ_error *error) {
   int32_t k;
   tensor_split *split = ARENA_NEW(i->arena, tensor_split, 1);
@@ -58,7 +135,7 @@ situ_status instance_make_groups(situ_instance *i, situ_error *error) {
   if (k == 1) return SITU_STATUS_OK;
   TRY(check_split(i, error));
   if (!split || !tensor_split_find(split, i->model->graph, i->arena)) return fail_no_memory(error);
-  TRY(platform_grouped(&grouped, i->platform, k, tensor_split_extra_bytes(split, k), error));
+  TRY(group_devices(&grouped, i, split, k, error));
   i->split = split;
   i->ungrouped = i->own_platform;
   i->platform = i->own_platform = grouped;

@@ -10,6 +10,7 @@
 #include "base/arguments.h"
 #include "base/c_locale.h"
 #include "base/fail.h"
+#include "base/text.h"
 #include "plan/plan.h"
 #include "read/reader.h"
 #include "write/writer.h"
@@ -21,6 +22,7 @@ typedef struct judge_call {
   search_request searches;
   const writer *format;
   plan_request asked;
+  bool fixed_group; /* an option says how many devices split operators */
   const char *command;
   situ_error *error;
 } judge_call;
@@ -50,11 +52,24 @@ static situ_status leave_memory(judge_call *q) {
   return SITU_STATUS_OK;
 }
 
+/* The devices that split operators: with the shares of the command, or even ones. */
+static situ_status take_group(judge_call *q) {
+  text_buffer t = {0};
+  int64_t k = q->asked.group;
+  if (k <= 1) return SITU_STATUS_OK;
+  for (const char *at = q->asked.shares; at && *at; at++) text_add(&t, "%c", *at == '/' ? ',' : *at);
+  for (int64_t i = 0; !q->asked.shares && i < k && k <= INSTANCE_MAX_SHARES; i++) text_add(&t, "%s1", i > 0 ? "," : "");
+  if (t.length == 0) text_add(&t, "%lld", (long long)k);
+  q->searches.instance.tensor_parallel = t.failed ? NULL : arena_string(q->into->arena, t.bytes);
+  text_free(&t);
+  return q->searches.instance.tensor_parallel ? SITU_STATUS_OK : fail_no_memory(q->error);
+}
+
 /* What the caller left open is as the command says. */
 static situ_status take_request(judge_call *q) {
   const plan_request *asked = &q->asked;
   situ_instance *i = NULL;
-  char text[24];
+  q->fixed_group = q->searches.instance.tensor_parallel != NULL;
   if (!q->searches.instance.model) q->searches.instance.model = asked->model;
   if (!q->searches.instance.model)
     return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, q->format->name,
@@ -76,10 +91,7 @@ static situ_status take_request(judge_call *q) {
     q->asked.group = open_group ? count_accelerators(i->platform) : asked->group;
     situ_instance_free(i);
   }
-  if (q->asked.group <= 1 || q->searches.instance.tensor_parallel) return SITU_STATUS_OK;
-  snprintf(text, sizeof text, "%lld", (long long)q->asked.group);
-  q->searches.instance.tensor_parallel = arena_string(q->into->arena, text);
-  return q->searches.instance.tensor_parallel ? SITU_STATUS_OK : fail_no_memory(q->error);
+  return q->searches.instance.tensor_parallel ? SITU_STATUS_OK : take_group(q);
 }
 
 /* An engine that computes on hosts only where nothing is on an accelerator, or a command without accelerators, whose
@@ -107,6 +119,7 @@ static situ_status judge_given(judge_call *q) {
   situ_instance_options own = q->searches.instance;
   situ_problem_options pinned = q->searches.problem;
   own.granularity = SITU_GRANULARITY_FUSED; /* what programs cut is not cut finer */
+  if (!own.tensor_parallel) own.tensor_parallel = "1";
   TRY(situ_instance_open(&i, &own, q->error));
   int32_t *device = ARENA_NEW(j->arena, int32_t, i->problem->n_operators);
   situ_status status =
@@ -120,30 +133,37 @@ static situ_status judge_given(judge_call *q) {
   return situ_place(&j->given, &j->given_instance, &own, &q->searches.solve, q->error);
 }
 
-/* A plan of the form, which starts from the command's: the one that `situ place` takes, or the fastest one. */
-static situ_status find_best_by(judge_call *q, bool fastest) {
+/* A plan of the form: the one that `situ place` takes, or the fastest one. With the groups of the command it starts
+ * from its plan; `groups` is "auto" for those of all sizes. */
+static situ_status find_best_by(judge_call *q, bool fastest, const char *groups) {
   situ_judgement *j = q->into;
   situ_instance_options own = q->searches.instance;
   situ_solve_options solve = q->searches.solve;
   const situ_plan *start = j->given;
+  bool starts = plan_exists(start) && own.tensor_parallel == groups;
   own.writers = &q->format->name;
   own.n_writers = 1;
-  solve.starts = plan_exists(start) ? &start : NULL;
-  solve.n_starts = plan_exists(start);
+  own.tensor_parallel = groups;
+  solve.starts = starts ? &start : NULL;
+  solve.n_starts = starts;
   if (fastest) solve.tolerance = solve.min_gain = solve.uncertainty = 0;
   return situ_place(&j->best, &j->best_instance, &own, &solve, q->error);
 }
 
-/* Whoever splits already has chosen to; a slower plan that is surer is no answer then. */
+/* Where the program can split operators, and no option says over how many devices, groups of all sizes are tried.
+ * Whoever splits already has chosen to; a slower plan that is surer is no answer then. */
 static situ_status find_best(judge_call *q) {
   situ_judgement *j = q->into;
-  TRY(find_best_by(q, false));
+  const char *given = q->searches.instance.tensor_parallel;
+  const situ_instance *i = j->given_instance;
+  bool any = i->ungrouped || instance_max_group(i) > 1 || instance_max_together(i) > 1;
+  TRY(find_best_by(q, false, any && q->format->groups && !q->fixed_group ? "auto" : given));
   if (!plan_exists(j->given) || !plan_exists(j->best) || j->best->value_ns <= j->given->value_ns) return SITU_STATUS_OK;
   situ_plan_free(j->best);
   situ_instance_free(j->best_instance);
   j->best = NULL;
   j->best_instance = NULL;
-  return find_best_by(q, true);
+  return find_best_by(q, true, given);
 }
 
 static situ_status describe(judge_call *q) {

@@ -87,11 +87,26 @@ static situ_status add_note(situ_instance *i, text_buffer *note, text_buffer *si
   return status;
 }
 
-/* Opens instances with groups of 1, 2, 4, ... devices, as many as are equal, and gives the plan of the minimum value
- * with its instance, whose notes say what the others take. Limits of time are shared evenly. */
+/* Adds the group of all devices where they are unlike, with shares by speed, and by memory. Returns how many rows there
+ * are. */
+enum { UNLIKE_ROWS = 2 };
+static int32_t add_unlike(variant *rows, int32_t n, const situ_instance *whole) {
+  int32_t k = instance_max_together(whole);
+  if (k <= instance_max_group(whole)) return n;
+  for (int32_t m = 0; m < UNLIKE_ROWS; m++) {
+    rows[n] = (variant){.number = k};
+    bool same = !instance_shares_text(rows[n].name, whole, k, m == 1) || strcmp(rows[n].name, rows[n - 1].name) == 0;
+    if (!same) n++;
+  }
+  return n;
+}
+
+/* Opens instances with groups of 1, 2, 4, ... devices, as many as are equal, and of all that are unlike, and gives the
+ * plan of the minimum value with its instance, whose notes say what the others take. Limits of time are shared evenly.
+ */
 static situ_status place_best_groups(situ_plan **out, situ_instance **instance, const instance_options *options,
                                      const situ_solve_options *solve, situ_error *error) {
-  variant rows[INSTANCE_GROUP_SIZES];
+  variant rows[INSTANCE_GROUP_SIZES + UNLIKE_ROWS];
   int32_t sizes[INSTANCE_GROUP_SIZES];
   situ_instance *whole;
   text_buffer note = {0}, single = {0};
@@ -101,6 +116,7 @@ static situ_status place_best_groups(situ_plan **out, situ_instance **instance, 
     rows[i] = (variant){.number = sizes[i]};
     snprintf(rows[i].name, sizeof rows[i].name, "%d", (int)sizes[i]);
   }
+  n = add_unlike(rows, n, whole);
   situ_status status = place_all(out, instance, options, solve, whole, rows, n, &single, error);
   if (status == SITU_STATUS_OK && n > 1) {
     variants_describe(&note, rows, n, "devices that split operators, and the best plan",

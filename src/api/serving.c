@@ -3,6 +3,7 @@
 #include "api/serving.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "api/search_request.h"
 #include "base/arguments.h"
@@ -248,6 +249,9 @@ static situ_status find_sizes(serving_call *q) {
   situ_serving *s = q->into;
   instance_options asked = {.call = q->searches.instance};
   s->n_sizes = 1;
+  if (asked.call.tensor_parallel && strchr(asked.call.tensor_parallel, ','))
+    return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "tensor-parallel has shares, which copies do not: name a number of equal devices, or auto");
   TRY(instance_group_size(&s->sizes[0], &asked, q->error));
   bool named = asked.call.tensor_parallel && s->sizes[0] != INSTANCE_AUTO_GROUPS;
   int32_t max_group;

@@ -11,7 +11,9 @@ void variants_describe(text_buffer *t, const variant *rows, int32_t n, const cha
   for (int32_t i = 0; i < n; i++) {
     if (!*rows[i].name) continue;
     bool found = rows[i].value_ns < SITU_NEVER_NS; /* else the bound may be years: what does not fit has no limit */
-    text_add(t, "%s %s %s", between, rows[i].name, found ? text_time(a, rows[i].value_ns) : "none found");
+    text_add(t, "%s ", between);
+    for (const char *c = rows[i].name; *c; c++) text_add(t, "%c", *c == ',' ? ':' : *c); /* shares */
+    text_add(t, " %s", found ? text_time(a, rows[i].value_ns) : "none found");
     bool bounded = found && rows[i].bound_ns < SITU_NEVER_NS, waits = found && rows[i].collective_ns > 0;
     if (bounded) text_add(t, " (at least %s%s", text_time(a, rows[i].bound_ns), waits ? "" : ")");
     if (waits) text_add(t, "%s", bounded ? "; " : " (");

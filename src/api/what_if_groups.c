@@ -19,7 +19,9 @@ static int32_t first_member(const situ_instance *i, int32_t device) {
 int32_t what_if_joints(const situ_link_kind_info *kind[WHAT_IF_JOINTS], const situ_instance *i, int32_t device) {
   const situ_device *group = &i->platform->devices[device];
   int32_t n = 0;
-  if (!i->ungrouped || !i->own_costs || i->rules || i->copies || i->model->measured_ns || group->members < 2) return 0;
+  if (i->platform->uneven.device >= 0 || !i->ungrouped || !i->own_costs || i->rules || i->copies ||
+      i->model->measured_ns || group->members < 2)
+    return 0;
   const situ_device_kind_info *row = catalogue_find(i->ungrouped->devices[first_member(i, device)].class_name);
   bool old = row && row->bus && strcmp(row->bus, "pcie3") == 0;
   const situ_link_kind_info *bus = link_kind_find(old ? "pcie3-p2p" : "pcie4-p2p");

@@ -61,9 +61,8 @@ typedef struct roof {
   int64_t launch_ns;
 } roof;
 
-static bool set_rates_by_weights(roof *r, const situ_graph *g, const situ_platform *p, int32_t device,
+static bool set_rates_by_weights(roof *r, const situ_graph *g, const situ_platform *p, const situ_device *d,
                                  const situ_cost_options *options, arena *a) {
-  const situ_device *d = &p->devices[device];
   const cost_engine *engine = cost_engine_find(options->engine);
   cpu_scene scene = {.remote = d->server != p->devices[platform_home(p)].server,
                      .stream_tokens = g->step_tokens / max64(g->streams, 1)};
@@ -81,9 +80,8 @@ static bool set_rates_by_weights(roof *r, const situ_graph *g, const situ_platfo
   return true;
 }
 
-static bool set_roof(roof *r, const situ_graph *g, const situ_platform *p, int32_t index,
+static bool set_roof(roof *r, const situ_graph *g, const situ_platform *p, const situ_device *device,
                      const situ_cost_options *options, arena *a) {
-  const situ_device *device = &p->devices[index];
   const cost_engine *engine = cost_engine_find(options->engine);
   r->launch_ns = efficiency_launch_ns(device, engine, g->streams > 0);
   for (int w = 0; w < EFFICIENCY_WORKS; w++)
@@ -95,9 +93,9 @@ static bool set_roof(roof *r, const situ_graph *g, const situ_platform *p, int32
                                  .ns_per_byte = 1e9 / (e.memory * device->memory_bytes_per_s)};
     }
   rate *conv = r->by_dtype[EFFICIENCY_CONV];
-  if (engine->tf32 && catalogue_has_tf32(p->class_name[p->class_of[index]]))
+  if (engine->tf32 && catalogue_has_tf32(device->class_name))
     conv[SITU_DTYPE_F32].ns_per_flop = fmin(conv[SITU_DTYPE_F32].ns_per_flop, 2 * conv[SITU_DTYPE_BF16].ns_per_flop);
-  return set_rates_by_weights(r, g, p, index, options, a);
+  return set_rates_by_weights(r, g, p, device, options, a);
 }
 
 /* Of operator v, the head of a kernel that computes in a type. */
@@ -122,27 +120,37 @@ static int64_t time_under(rate r, int64_t launch_ns, int64_t flops, int64_t move
   return whole >= 0x1p63 ? INT64_MAX : sat_add(launch_ns, (int64_t)whole);
 }
 
-/* What the busiest member of a group does of each kernel, at its head. */
+/* The members of a group: one that stands for all where they are equal. */
+typedef struct group_members {
+  const situ_device *device; /* [n] */
+  const double *share;       /* [n]; NULL: all have equal shares */
+  int32_t n, k;              /* k: how many they are */
+} group_members;
+
+static group_members members_of(const situ_platform *p, int32_t device) {
+  const situ_device *d = &p->devices[device];
+  if (p->uneven.device != device) return (group_members){d, NULL, 1, d->members};
+  return (group_members){p->uneven.member, p->uneven.share, d->members, d->members};
+}
+
+/* What a member of a group does of each kernel, at its head; with equal shares, the busiest. */
 typedef struct member_work {
   double *flops, *moved_bytes; /* shares of the kernel's */
-  int64_t *collective_ns;
 } member_work;
 
 static bool find_member_work(member_work *m, const situ_graph *g, const fusion *work, const tensor_split *split,
-                             const situ_device *device, int64_t engine_ns, arena *a) {
+                             const group_members *of, int32_t member, arena *a) {
   double *flops, *moved;
   int32_t n = g->n_operators;
-  if (!ARENA_ARRAYS(a, ZEROS(m->flops, n), ZEROS(m->moved_bytes, n), ZEROS(m->collective_ns, n), ZEROS(flops, n),
-                    ZEROS(moved, n)))
-    return false;
+  if (!ARENA_ARRAYS(a, ZEROS(m->flops, n), ZEROS(m->moved_bytes, n), ZEROS(flops, n), ZEROS(moved, n))) return false;
   for (int32_t v = 0; v < n; v++) {
     int32_t head = work->group ? work->group[v] : v;
-    double share = tensor_split_share(split, v, device->members);
+    double share =
+        of->share ? tensor_split_part(split, v, of->share, of->k, member) : tensor_split_share(split, v, of->k);
     m->flops[head] += share * (double)g->flops[v];
     m->moved_bytes[head] += share * (double)g->moved_bytes[v];
     flops[head] += (double)g->flops[v];
     moved[head] += (double)g->moved_bytes[v];
-    m->collective_ns[head] = sat_add(m->collective_ns[head], tensor_split_collective_ns(split, v, device, engine_ns));
   }
   for (int32_t v = 0; v < n; v++) {
     m->flops[v] = flops[v] > 0 ? m->flops[v] / flops[v] : 1;
@@ -151,34 +159,69 @@ static bool find_member_work(member_work *m, const situ_graph *g, const fusion *
   return true;
 }
 
+typedef struct splitting {
+  situ_costs *c;
+  const situ_graph *g;
+  const situ_platform *platform;
+  const fusion *work;
+  const situ_cost_options *options;
+  const uint8_t *kind_work;
+  tensor_split split;
+  arena *arena;
+} splitting;
+
+/* The times of a kernel on the slowest member, with its part, and on the fastest one alone. */
+static bool add_member(splitting *s, int32_t class, const group_members *of, int32_t member, const roof *r) {
+  const situ_graph *g = s->g;
+  member_work m;
+  if (!find_member_work(&m, g, s->work, &s->split, of, member, s->arena)) return false;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    int64_t at = (int64_t)v * s->c->n_classes + class, flops = s->work->flops[v], moved = s->work->moved_bytes[v];
+    efficiency_work w = (efficiency_work)s->kind_work[g->kind[v]];
+    rate own = rate_of(r, g, v, w, (situ_dtype)s->work->dtype[v]);
+    double unpacked = unpack_bytes_of(g, v, w);
+    int64_t part_ns = time_under(own, r->launch_ns, sat_round(ceil(m.flops[v] * (double)flops)),
+                                 sat_round(ceil(m.moved_bytes[v] * (double)moved)), m.moved_bytes[v] * unpacked);
+    int64_t whole_ns = time_under(own, r->launch_ns, flops, moved, unpacked);
+    s->c->time_ns[at] = member == 0 ? part_ns : max64(s->c->time_ns[at], part_ns);
+    s->c->one_member_ns[at] = member == 0 ? whole_ns : min64(s->c->one_member_ns[at], whole_ns);
+  }
+  return true;
+}
+
+/* Adds the collectives of each operator to the time of its kernel. */
+static void add_collectives(splitting *s, int32_t class, const situ_device *device, int64_t engine_ns) {
+  situ_costs *c = s->c;
+  for (int32_t v = 0; v < c->n_operators; v++) {
+    int64_t *sum = &c->collective_ns[(int64_t)(s->work->group ? s->work->group[v] : v) * c->n_classes + class];
+    *sum = sat_add(*sum, tensor_split_collective_ns(&s->split, v, device, engine_ns));
+  }
+  for (int32_t v = 0; v < c->n_operators; v++) {
+    int64_t at = (int64_t)v * c->n_classes + class;
+    if (c->time_ns[at] != SITU_NEVER_NS) c->time_ns[at] = sat_add(c->time_ns[at], c->collective_ns[at]);
+  }
+}
+
 /* Replaces the times on the classes that are groups. */
-static bool split_times(situ_costs *c, const situ_graph *g, const situ_platform *platform, const fusion *work,
-                        const roof *roofs, const uint8_t *kind_work, int64_t engine_ns) {
-  tensor_split split = {0};
+static bool split_times(splitting *s, const roof *roofs, int64_t engine_ns) {
+  situ_costs *c = s->c;
   int64_t n_times = (int64_t)c->n_operators * c->n_classes;
   bool ok = true;
-  arena *a = NULL;
   for (int32_t k = 0; ok && k < c->n_classes; k++) {
-    const situ_device *device = &platform->devices[platform->class_device[k]];
-    member_work m;
-    if (device->members < 2) continue;
-    if (!a)
-      ok = (a = arena_new()) && tensor_split_find(&split, g, a) &&
+    int32_t device = s->platform->class_device[k];
+    group_members of = members_of(s->platform, device);
+    if (of.k < 2) continue;
+    if (!s->arena)
+      ok = (s->arena = arena_new()) && tensor_split_find(&s->split, s->g, s->arena) &&
            ARENA_ARRAYS(c->arena, ZEROS(c->collective_ns, n_times), ZEROS(c->one_member_ns, n_times));
-    ok = ok && find_member_work(&m, g, work, &split, device, engine_ns, a);
-    for (int32_t v = 0; ok && v < c->n_operators; v++) {
-      efficiency_work w = (efficiency_work)kind_work[g->kind[v]];
-      rate r = rate_of(&roofs[k], g, v, w, (situ_dtype)work->dtype[v]);
-      int64_t one_ns = time_under(r, roofs[k].launch_ns, sat_round(ceil(m.flops[v] * (double)work->flops[v])),
-                                  sat_round(ceil(m.moved_bytes[v] * (double)work->moved_bytes[v])),
-                                  m.moved_bytes[v] * unpack_bytes_of(g, v, w));
-      int64_t at = (int64_t)v * c->n_classes + k;
-      c->one_member_ns[at] = c->time_ns[at];
-      c->time_ns[at] = one_ns == SITU_NEVER_NS ? one_ns : sat_add(one_ns, m.collective_ns[v]);
-      c->collective_ns[at] = m.collective_ns[v];
+    for (int32_t i = 0; ok && i < of.n; i++) {
+      roof own = roofs[k];
+      ok = (!of.share || set_roof(&own, s->g, s->platform, &of.device[i], s->options, s->arena)) &&
+           add_member(s, k, &of, i, &own);
     }
+    if (ok) add_collectives(s, k, &s->platform->devices[device], engine_ns);
   }
-  arena_free(a);
+  arena_free(s->arena);
   return ok;
 }
 
@@ -199,7 +242,7 @@ static situ_status estimate(situ_costs **out, const situ_graph *graph, const sit
   for (int32_t k = 0; k < graph->n_kinds; k++) kind_work[k] = (uint8_t)efficiency_work_of(graph->kind_name[k]);
   bool ok = true;
   for (int32_t k = 0; ok && k < c->n_classes; k++)
-    ok = set_roof(&roofs[k], graph, platform, platform->class_device[k], options, c->arena);
+    ok = set_roof(&roofs[k], graph, platform, &platform->devices[platform->class_device[k]], options, c->arena);
   for (int32_t v = 0; ok && v < c->n_operators; v++)
     for (int32_t k = 0; k < c->n_classes; k++) {
       efficiency_work w = (efficiency_work)kind_work[graph->kind[v]];
@@ -207,7 +250,8 @@ static situ_status estimate(situ_costs **out, const situ_graph *graph, const sit
       c->time_ns[(int64_t)v * c->n_classes + k] =
           time_under(r, roofs[k].launch_ns, work->flops[v], work->moved_bytes[v], unpack_bytes_of(graph, v, w));
     }
-  if (!ok || !split_times(c, graph, platform, work, roofs, kind_work, COLLECTIVE_NS)) {
+  splitting s = {.c = c, .g = graph, .platform = platform, .work = work, .options = options, .kind_work = kind_work};
+  if (!ok || !split_times(&s, roofs, COLLECTIVE_NS)) {
     situ_costs_free(c);
     return fail_no_memory(error);
   }

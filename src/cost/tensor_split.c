@@ -324,6 +324,22 @@ int64_t tensor_split_extra_bytes(const tensor_split *s, int32_t k) {
   return sat_add(sat_round(ceil(extra)), sat_mul(k - 1, alive_bytes(g)));
 }
 
+double tensor_split_part(const tensor_split *s, int32_t v, const double *share, int32_t k, int32_t i) {
+  double ways = (double)s->ways[v], before = 0;
+  if (s->ways[v] == 1) return 1;
+  for (int32_t j = 0; j < i; j++) before += share[j];
+  double first = floor(ways * before + 0.5), end = i + 1 == k ? ways : floor(ways * (before + share[i]) + 0.5);
+  return (end - first) / ways;
+}
+
+int64_t tensor_split_member_bytes(const tensor_split *s, const double *share, int32_t k, int32_t i) {
+  const situ_graph *g = s->graph;
+  double extra = 0;
+  for (int32_t v = 0; v < g->n_operators; v++)
+    extra += (double)g->weight_bytes[v] * fmax(0, tensor_split_part(s, v, share, k, i) - share[i]);
+  return sat_add(sat_round(ceil(extra)), sat_round(ceil((1 - share[i]) * (double)alive_bytes(g))));
+}
+
 /* Steps of `latency_ns` each, and bytes over the slowest link between members. */
 static double steps_ns(double steps, double bytes, const situ_device *d) {
   return steps * (double)d->sync_latency_ns + bytes / d->sync_bytes_per_s * 1e9;

@@ -35,12 +35,19 @@ static inline double tensor_split_share(const tensor_split *s, int32_t v, int32_
   return (double)((s->ways[v] + k - 1) / k) / (double)s->ways[v];
 }
 
+/* The same of member i of k, who have such shares ([k], with the sum 1): units, as heads and columns, are given out in
+ * order, up to the nearest whole one. */
+double tensor_split_part(const tensor_split *s, int32_t v, const double *share, int32_t k, int32_t i);
+
 /* Joins operators with those that leave them parts or terms, in disjoint sets of [operator] (base/disjoint.h). */
 void tensor_split_join(const tensor_split *split, int32_t *into);
 
 /* Bytes that the members of a group of k hold beyond one copy of the model: weights that they do not share evenly, and
  * tensors that are whole on each, as many as one device with the whole model holds at once. */
 int64_t tensor_split_extra_bytes(const tensor_split *s, int32_t k);
+
+/* The same of member i of k with such shares: beyond its share of what all hold. */
+int64_t tensor_split_member_bytes(const tensor_split *s, const double *share, int32_t k, int32_t i);
 
 /* Time of the collectives of operator v on a device that is a group; 0 on others. An all-reduce by recursive doubling
  * or by halving and doubling, whichever is faster: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective

@@ -88,10 +88,12 @@ const option option_rows[] = {
          "a platform file, or a file of what nvidia-smi, lspci or lscpu print. Default: the platform in the model "
          "file, else " SITU_DEFAULT_PLATFORM "."},
     {ROW("tensor-parallel", INSTANCE, TEXT, tensor_parallel), .json = "tensor_parallel",
-     .also = "tp tensor-parallel-size split-mode", .value = "N|auto",
-     .title = "Groups of N equal devices of a server split operators among them and act as one device (tensor "
-              "parallelism). auto: the best of 1, 2, 4, ... (place only). Default: 1, every operator whole on one "
-              "device."},
+     .also = "tp tensor-parallel-size split-mode", .value = "N|SHARES|auto",
+     .title =
+         "Groups of N equal devices of a server split operators among them and act as one device (tensor "
+         "parallelism). SHARES, as in 3,1: the first devices of a server, which may be unlike, are one group with "
+         "such shares; N of unlike devices takes those of their speeds (llama.cpp). auto: the best of 1, 2, 4, ... "
+         "and of all that are unlike (place only). Default: 1, every operator whole on one device."},
     {ROW("names", PROBLEM, TEXT, names), .json = "names", .value = "DEVICE=NAME,...",
      .title =
          "--write llama.cpp: what llama-server --list-devices calls the devices, as in gpu0=Vulkan0; RPC[HOST:PORT] "

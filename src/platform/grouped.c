@@ -1,5 +1,6 @@
 #include "platform/grouped.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "base/fail.h"
+#include "base/text.h"
 
 /* A step of a collective takes a third of the latency of its route: kernels write to each other's memory and poll it,
  * where a hand-over also waits for calls, for the end of a kernel and for a thread. Fitted: docs/results/parallel.md.
@@ -23,6 +25,8 @@ typedef struct grouping {
   situ_device *device; /* of the grouped platform */
   situ_link *link;
   int32_t n_devices, n_links, n_groups;
+  const double *share;        /* [k] of the members of the only group; NULL: all are equal */
+  const int64_t *extra_bytes; /* [k] that they hold beyond it; without shares one number, of all together */
 } grouping;
 
 /* Whether the memory of each device is that of others too. */
@@ -63,6 +67,42 @@ int32_t platform_max_group(const situ_platform *p) {
   return max;
 }
 
+/* GPUs of one vendor, which one program drives. */
+static bool are_of_one_make(const situ_device *a, const situ_device *b) {
+  bool nvidia_a = a->family == SITU_FAMILY_GPU_LOW_POWER || a->family <= SITU_FAMILY_GPU;
+  bool nvidia_b = b->family == SITU_FAMILY_GPU_LOW_POWER || b->family <= SITU_FAMILY_GPU;
+  return a->family == b->family || (nvidia_a && nvidia_b);
+}
+
+/* The most devices, equal or not, that follow each other in a server and may be in a group, and the first of them. */
+static int32_t longest_run(const situ_platform *p, int32_t *first) {
+  int32_t max = 0;
+  arena *a = arena_new();
+  const bool *shared = a ? find_shared(p, a) : NULL;
+  *first = -1;
+  for (int32_t d = 0; shared && d < p->n_devices; d++) {
+    int32_t n = 0;
+    while (d + n < p->n_devices && may_join(p, shared, d + n) && p->devices[d + n].server == p->devices[d].server &&
+           are_of_one_make(&p->devices[d], &p->devices[d + n]))
+      n++;
+    if (n > max) *first = d;
+    if (n > max) max = n;
+  }
+  arena_free(a);
+  return max;
+}
+
+int32_t platform_max_together(const situ_platform *p) {
+  int32_t first;
+  int32_t n = longest_run(p, &first);
+  return n > 1 ? n : 1;
+}
+
+int32_t platform_first_together(const situ_platform *p, int32_t k) {
+  int32_t first;
+  return longest_run(p, &first) >= k ? first : -1;
+}
+
 /* The time and the rate of the slowest route between two members of the group of d. */
 static void find_step(const grouping *g, int32_t d, situ_device *group) {
   const situ_platform *p = g->from;
@@ -96,23 +136,42 @@ static const char *group_name(const grouping *g, int32_t d) {
   return name;
 }
 
-static bool add_device(grouping *g, int32_t d, int64_t extra_bytes) {
+/* "2*v100", of unlike devices "rtx3090+rtx4090". */
+static const char *group_class(const grouping *g, int32_t d) {
+  text_buffer t = {0};
+  if (!g->share) text_add(&t, "%d*%s", (int)g->k, g->from->devices[d].class_name);
+  for (int32_t i = 0; g->share && i < g->k; i++)
+    text_add(&t, "%s%s", i > 0 ? "+" : "", g->from->devices[d + i].class_name);
+  const char *name = t.failed ? NULL : arena_string(g->arena, t.bytes);
+  text_free(&t);
+  return name;
+}
+
+/* What operators on the group may hold together: with shares, as much as makes the first of its members full. */
+static int64_t group_memory(const grouping *g, int32_t d) {
+  const situ_device *devices = g->from->devices + d;
+  double min = (double)SITU_UNLIMITED_BYTES;
+  if (!g->share && devices->memory_bytes == SITU_UNLIMITED_BYTES) return SITU_UNLIMITED_BYTES;
+  if (!g->share) return max64(sat_mul(devices->memory_bytes, g->k) - *g->extra_bytes, 0);
+  for (int32_t i = 0; i < g->k; i++)
+    if (devices[i].memory_bytes != SITU_UNLIMITED_BYTES)
+      min = fmin(min, (double)(devices[i].memory_bytes - g->extra_bytes[i]) / g->share[i]);
+  return min >= (double)SITU_UNLIMITED_BYTES ? SITU_UNLIMITED_BYTES : max64((int64_t)min, 0);
+}
+
+static bool add_device(grouping *g, int32_t d) {
   const situ_platform *p = g->from;
   situ_device *made = &g->device[g->n_devices];
   *made = p->devices[d];
   g->number[d] = g->n_devices++;
   if (made->shares_memory_with >= 0) made->shares_memory_with = g->number[made->shares_memory_with];
   if (d + 1 == p->n_devices || g->lead[d + 1] != d) return true;
-  size_t length = strlen(made->class_name) + 16;
-  char *class = ARENA_NEW(g->arena, char, (int64_t)length);
-  if (class) snprintf(class, length, "%d*%s", (int)g->k, made->class_name);
-  made->class_name = class;
+  made->class_name = group_class(g, d);
   made->name = group_name(g, d);
   made->members = g->k;
+  made->memory_bytes = group_memory(g, d);
   find_step(g, d, made);
-  if (made->memory_bytes != SITU_UNLIMITED_BYTES)
-    made->memory_bytes = max64(sat_mul(made->memory_bytes, g->k) - extra_bytes, 0);
-  return made->name && class;
+  return made->name && made->class_name;
 }
 
 static void add_link(grouping *g, const situ_link *link) {
@@ -127,36 +186,58 @@ static void add_link(grouping *g, const situ_link *link) {
   made->latency_ns = sat_add(made->latency_ns, sat_mul(rounds, end->sync_latency_ns));
 }
 
-static situ_status make(grouping *g, situ_platform **out, int64_t extra_bytes, situ_error *error) {
+/* Finds the leads of groups of equal devices. False without memory. */
+static bool find_equal(grouping *g) {
+  const bool *shared = find_shared(g->from, g->arena);
+  for (int32_t d = 0, n; shared && d < g->from->n_devices; d += n) {
+    n = count_equal(g->from, shared, d, g->k) == g->k ? g->k : 1;
+    for (int32_t i = 0; i < n; i++) g->lead[d + i] = d;
+    g->n_groups += n > 1;
+  }
+  return shared != NULL;
+}
+
+static situ_status make(grouping *g, situ_platform **out, situ_error *error) {
   const situ_platform *p = g->from;
   if (!ARENA_ARRAYS(g->arena, ARRAY(g->lead, p->n_devices), ARRAY(g->number, p->n_devices),
                     ARRAY(g->device, p->n_devices), ARRAY(g->link, p->n_links)))
     return fail_no_memory(error);
-  const bool *shared = find_shared(p, g->arena);
-  if (!shared) return fail_no_memory(error);
   for (int32_t d = 0; d < p->n_devices; d++) g->number[d] = -1;
-  for (int32_t d = 0, n; d < p->n_devices; d += n) {
-    n = count_equal(p, shared, d, g->k) == g->k ? g->k : 1;
-    for (int32_t i = 0; i < n; i++) g->lead[d + i] = d;
-    g->n_groups += n > 1;
-  }
+  int32_t first = g->share ? platform_first_together(p, g->k) : -1;
+  for (int32_t d = 0; d < p->n_devices; d++) g->lead[d] = d >= first && d < first + g->k && first >= 0 ? first : d;
+  g->n_groups = first >= 0;
+  if (!g->share && !find_equal(g)) return fail_no_memory(error);
   if (g->n_groups == 0)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->name,
-                     "has no %d equal devices in one server that could split operators; at most %d can", (int)g->k,
-                     (int)platform_max_group(p));
+                     "has no %d %sdevices in one server that could split operators; at most %d can", (int)g->k,
+                     g->share ? "" : "equal ", (int)(g->share ? platform_max_together(p) : platform_max_group(p)));
   for (int32_t d = 0; d < p->n_devices; d++)
-    if (g->lead[d] == d && !add_device(g, d, extra_bytes)) return fail_no_memory(error);
+    if (g->lead[d] == d && !add_device(g, d)) return fail_no_memory(error);
   for (int32_t l = 0; l < p->n_links; l++) add_link(g, &p->links[l]);
-  return platform_new_like(out, p, g->device, g->n_devices, g->link, g->n_links, error);
+  TRY(platform_new_like(out, p, g->device, g->n_devices, g->link, g->n_links, error));
+  const uneven_group uneven = {g->share ? g->number[first] : -1, g->share ? p->devices + first : NULL, g->share};
+  if (platform_keep_uneven(*out, &uneven)) return SITU_STATUS_OK;
+  situ_platform_free(*out);
+  *out = NULL;
+  return fail_no_memory(error);
+}
+
+static situ_status make_groups(situ_platform **out, grouping g, situ_error *error) {
+  *out = NULL;
+  g.arena = arena_new();
+  situ_status status = g.arena ? make(&g, out, error) : fail_no_memory(error);
+  arena_free(g.arena);
+  return status;
 }
 
 situ_status platform_grouped(situ_platform **out, const situ_platform *platform, int32_t k, int64_t extra_bytes,
                              situ_error *error) {
   REQUIRE(k >= 2 && extra_bytes >= 0);
-  *out = NULL;
-  arena *a = arena_new();
-  grouping g = {.from = platform, .arena = a, .k = k};
-  situ_status status = a ? make(&g, out, extra_bytes, error) : fail_no_memory(error);
-  arena_free(a);
-  return status;
+  return make_groups(out, (grouping){.from = platform, .k = k, .extra_bytes = &extra_bytes}, error);
+}
+
+situ_status platform_grouped_by_shares(situ_platform **out, const situ_platform *platform, int32_t k,
+                                       const double *share, const int64_t *extra_bytes, situ_error *error) {
+  REQUIRE(k >= 2);
+  return make_groups(out, (grouping){.from = platform, .k = k, .share = share, .extra_bytes = extra_bytes}, error);
 }

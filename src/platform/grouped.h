@@ -16,4 +16,15 @@ situ_status platform_grouped(situ_platform **out, const situ_platform *platform,
 /* The largest k that platform_grouped takes; 1 where it takes none, and without memory. */
 int32_t platform_max_group(const situ_platform *platform);
 
+/* The same of the first k devices, equal or not, of the longest run of those that follow each other in a server, are of
+ * one vendor and could be in a group: they split operators by shares ([k], above 0, with the sum 1). Member i holds its
+ * share of what is on the group, and extra_bytes[i] ([k]) more. Others stay single. */
+situ_status platform_grouped_by_shares(situ_platform **out, const situ_platform *platform, int32_t k,
+                                       const double *share, const int64_t *extra_bytes, situ_error *error);
+
+/* The largest k that this takes; 1 where it takes none, and without memory. */
+int32_t platform_max_together(const situ_platform *platform);
+/* The first of these k devices; -1: there are not so many. */
+int32_t platform_first_together(const situ_platform *platform, int32_t k);
+
 #endif

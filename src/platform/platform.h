@@ -9,6 +9,14 @@
 /* The maximum of a rate, in units per second: peaks, memories and links. */
 #define PLATFORM_MAX_RATE 1e18
 
+/* A group of unlike devices, or of unequal shares (platform/grouped.h), which the figures of its device, those of its
+ * first member, do not show. */
+typedef struct uneven_group {
+  int32_t device;            /* of the platform; -1: it has none */
+  const situ_device *member; /* [members of device] */
+  const double *share;       /* [members of device] of what is split; above 0, and the sum is 1 */
+} uneven_group;
+
 struct situ_platform {
   arena *arena;
   const char *name;
@@ -25,6 +33,7 @@ struct situ_platform {
   int32_t *next_in_pool;
   bool *heads_pool; /* memory -> whether it is the first of its pool, or alone */
 
+  uneven_group uneven;
   int32_t n_relayed;            /* the last links stand for routes through a host (cost/relayed.h) */
   situ_link *links;             /* as given, but every link has a channel 0 .. n_channels-1 */
   int32_t *link_from, *link_to; /* memories */
@@ -47,6 +56,9 @@ situ_status platform_new_like(situ_platform **out, const situ_platform *like, co
                               int32_t n_devices, const situ_link *links, int32_t n_links, situ_error *error);
 /* Keeps a copy of the machine. False without memory. */
 bool platform_keep_machine(situ_platform *platform, const char *machine);
+
+/* Keeps a copy of the group, of one of its devices; of device -1, nothing. False without memory. */
+bool platform_keep_uneven(situ_platform *platform, const uneven_group *group);
 
 /* Keeps copies of texts that say where figures come from, [device], [link], and of the whole: each may be NULL, entries
  * too. False without memory. */

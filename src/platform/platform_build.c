@@ -200,6 +200,7 @@ situ_status platform_new(situ_platform **out, const char *name, const situ_devic
     p->arena = a;
     p->n_devices = n_devices;
     p->n_links = n_links;
+    p->uneven.device = -1;
     if (!platform_alloc(p, name)) status = fail_no_memory(error);
   }
   if (status == SITU_STATUS_OK) status = add_devices(p, devices, error);
@@ -220,11 +221,27 @@ bool platform_keep_machine(situ_platform *p, const char *machine) {
   return p->machine || !machine;
 }
 
+bool platform_keep_uneven(situ_platform *p, const uneven_group *group) {
+  if (group->device < 0) return true;
+  int32_t k = p->devices[group->device].members;
+  situ_device *member = ARENA_COPY(p->arena, group->member, situ_device, k);
+  p->uneven = (uneven_group){group->device, member, ARENA_COPY(p->arena, group->share, double, k)};
+  bool ok = member && p->uneven.share;
+  for (int32_t i = 0; ok && i < k; i++) {
+    member[i].name = arena_string(p->arena, member[i].name);
+    member[i].class_name = arena_string(p->arena, member[i].class_name);
+    ok = member[i].name && member[i].class_name;
+  }
+  return ok;
+}
+
 situ_status platform_new_like(situ_platform **out, const situ_platform *like, const situ_device *devices,
                               int32_t n_devices, const situ_link *links, int32_t n_links, situ_error *error) {
   TRY(platform_new(out, like->name, devices, n_devices, links, n_links, error));
   if (n_links == like->n_links) (*out)->n_relayed = like->n_relayed;
-  if (platform_keep_machine(*out, like->machine)) return SITU_STATUS_OK;
+  bool kept = platform_keep_machine(*out, like->machine) &&
+              (n_devices != like->n_devices || platform_keep_uneven(*out, &like->uneven));
+  if (kept) return SITU_STATUS_OK;
   situ_platform_free(*out);
   *out = NULL;
   return fail_no_memory(error);

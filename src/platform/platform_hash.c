@@ -6,18 +6,24 @@
 
 static uint64_t mix_real(uint64_t h, double value) { return hash_bytes(&value, sizeof value, h); }
 
+static uint64_t mix_device(uint64_t h, const situ_device *device) {
+  h = hash_bytes(device->name, strlen(device->name), h);
+  h = hash_bytes(device->class_name, strlen(device->class_name), h);
+  for (int k = 0; k < DTYPE_COUNT; k++) h = mix_real(h, device->peak_flops[k]);
+  h = mix_real(h, device->memory_bytes_per_s);
+  return hash_number(hash_number(h, device->memory_bytes), device->launch_ns);
+}
+
 uint64_t platform_hash(const situ_platform *f, bool with_servers) {
   int32_t n_links = f->n_links - f->n_relayed; /* the others follow from these */
   uint64_t h = hash_number(hash_number(0, f->n_devices), n_links);
   for (int32_t d = 0; d < f->n_devices; d++) {
     const situ_device *device = &f->devices[d];
-    h = hash_bytes(device->name, strlen(device->name), h);
-    h = hash_bytes(device->class_name, strlen(device->class_name), h);
-    for (int k = 0; k < DTYPE_COUNT; k++) h = mix_real(h, device->peak_flops[k]);
-    h = mix_real(h, device->memory_bytes_per_s);
-    h = hash_number(hash_number(h, device->memory_bytes), device->launch_ns);
+    h = mix_device(h, device);
     h = hash_number(hash_number(h, device->shares_memory_with), device->is_host);
     if (device->family || device->efficiency > 0.0) h = mix_real(hash_number(h, device->family), device->efficiency);
+    for (int32_t i = 0; f->uneven.device == d && i < device->members; i++)
+      h = mix_device(mix_real(h, f->uneven.share[i]), &f->uneven.member[i]);
     if (device->members > 1)
       h = mix_real(hash_number(hash_number(h, device->members), device->sync_latency_ns), device->sync_bytes_per_s);
     if (device->separate_address_space) h = hash_number(h, 1);

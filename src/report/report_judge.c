@@ -31,6 +31,19 @@ static double loss(const situ_judgement *j) {
   return both ? (double)j->given->value_ns / (double)j->best->value_ns - 1 : 0;
 }
 
+static bool has_groups(const situ_plan *plan) {
+  const situ_platform *m = plan->problem->platform;
+  bool any = false;
+  for (int32_t d = 0; d < m->n_devices; d++) any |= platform_members(m, d) > 1;
+  return any;
+}
+
+/* The plan that knows the best single device: that of the command where the best one is over groups. */
+static const situ_plan *single_of(const situ_judgement *j) {
+  bool theirs = has_groups(j->best) && !has_groups(j->given) && j->given->best_single_device >= 0;
+  return theirs ? j->given : j->best;
+}
+
 static json_value *note_list(const char *notes) {
   json_value *list = json_new_array();
   for (const char *at = notes; list && *at; at += strspn(at, "\n")) {
@@ -49,8 +62,8 @@ static char *judge_json(const situ_judgement *j) {
   bool ok = report_problem_json(root, p, situ_instance_model(j->given_instance));
   ok &= FIELDS(root, {"format", .text = j->format}, {"runs", AS_BOOL, .n = plan_exists(j->given)},
                {"slower_by", AS_NUMBER, .x = loss(j)}, {"lower_bound_ns", AS_COUNT, .n = j->best->lower_bound_ns},
-               {"best_single_ns", AS_TIME, .n = j->best->best_single_ns}, {"better", .text = text_or_null(j->better)},
-               {"rows", AS_TREE, .tree = rows_json(add_plans, j)},
+               {"best_single_ns", AS_TIME, .n = single_of(j)->best_single_ns},
+               {"better", .text = text_or_null(j->better)}, {"rows", AS_TREE, .tree = rows_json(add_plans, j)},
                {"command_notes", AS_TREE, .tree = note_list(j->notes)});
   ok &= report_scope_fields(root, j->best->problem, j->best->form);
   return report_finish(root, ok && report_notes_json(root, situ_instance_model(j->given_instance)));
@@ -71,8 +84,10 @@ static void add_verdict(const fact_lines *f, const situ_judgement *j) {
          j->best->problem->guessed ? ", for guessed costs" : "");
   report_scope(f, j->best->problem, j->best->form);
   report_unknown(f, j->best->problem);
-  int64_t single = j->best->best_single_ns;
+  int64_t single = single_of(j)->best_single_ns;
   report_against_single(rest, sizeof rest, plan_exists(j->best) ? j->best : j->given);
+  if (single_of(j) != j->best && single < SITU_NEVER_NS) /* the devices of the best plan are groups */
+    snprintf(rest, sizeof rest, "%s alone", j->given->problem->platform->devices[j->given->best_single_device].name);
   FACT(f, "single", "%s  %s", single == SITU_NEVER_NS ? "none" : exact_time(a, single), rest);
 }
 

@@ -25,5 +25,6 @@ static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *er
 const writer csv_writer = {.name = "csv",
                            .title = "a table of operators with device and times",
                            .groups = true,
+                           .shares = true,
                            .suffix = ".csv",
                            .write = write};

@@ -45,5 +45,6 @@ static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *er
 const writer dot_writer = {.name = "dot",
                            .title = "the graph coloured by device, for Graphviz",
                            .groups = true,
+                           .shares = true,
                            .suffix = ".dot",
                            .write = write};

@@ -9,6 +9,7 @@ static situ_status write_layers(text_buffer *out, const layer_plan *l, const sit
 const writer llamacpp_bench_writer = {.name = "llama-bench",
                                       .title = "options for llama-bench, which measures",
                                       .groups = true,
+                                      .shares = true,
                                       .suffix = ".txt",
                                       .target = "llama.cpp",
                                       .write_layers = write_layers,

@@ -10,6 +10,7 @@ static situ_status write_layers(text_buffer *out, const layer_plan *l, const sit
 const writer llamacpp_writer = {.name = "llama.cpp",
                                 .title = "options for llama-server",
                                 .groups = true,
+                                .shares = true,
                                 .suffix = ".txt",
                                 .target = "llama.cpp",
                                 .write_layers = write_layers,

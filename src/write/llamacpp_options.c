@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/ascii.h"
+#include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/fail.h"
 
@@ -43,6 +44,16 @@ static void add_servers(writing *w) {
   if (joint) text_add(w->out, " ");
 }
 
+/* Of a group with unequal shares, in percent. */
+static void add_shares(writing *w, int32_t d) {
+  const uneven_group *g = &w->p->platform->uneven;
+  char number[32];
+  for (int32_t i = 0; g->device == d && i < w->p->platform->devices[d].members; i++) {
+    c_locale_print(number, sizeof number, "%.7g", 100 * g->share[i]);
+    text_add(w->out, "%s%s", i > 0 ? w->program->list : " -ts ", number);
+  }
+}
+
 static void add_split(writing *w) {
   const layer_plan *l = w->l;
   int32_t n_gpu_layers = 0, n_runs = l->n_runs;
@@ -55,7 +66,9 @@ static void add_split(writing *w) {
   text_add(w->out, "-dev ");
   if (n_runs > w->from && w->p->platform->devices[l->run[w->from]].members > 1) { /* a group, the only one */
     add_list(w, name_of(w, l->run[w->from]));
-    text_add(w->out, " -sm tensor -ngl %d%s", (int)(n_gpu_layers + n_ahead + 1),
+    text_add(w->out, " -sm tensor");
+    add_shares(w, l->run[w->from]);
+    text_add(w->out, " -ngl %d%s", (int)(n_gpu_layers + n_ahead + 1),
              w->p->graph->cache_tokens > 0 ? "" : " -fa on"); /* which splitting needs */
     return;
   }

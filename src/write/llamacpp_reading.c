@@ -103,7 +103,6 @@ static situ_status take_notes(plan_request *out, const command_words *w, bool cu
   if (cut) text_add(&notes, "llama-bench tries every combination of its lists; the first of each is judged\n");
   const char *keys = command_words_value(w, TYPES), *values = command_words_value(w, VALUE_TYPES);
   const char *mode = command_words_value(w, MODE);
-  bool splits = mode && (strcmp(mode, "tensor") == 0 || strcmp(mode, "graph") == 0);
   if (out->trained)
     text_add(&notes,
              "without -c llama.cpp takes the context that the model was trained for, or with --fit what fits\n");
@@ -112,8 +111,6 @@ static situ_status take_notes(plan_request *out, const command_words *w, bool cu
              values ? values : "f16");
   if (mode && strcmp(mode, "row") == 0) text_add(&notes, "-sm row is taken as -sm layer\n");
   if (mode && strcmp(mode, "graph") == 0) text_add(&notes, "-sm graph of ik_llama.cpp is taken as -sm tensor\n");
-  if (splits && has_unequal_shares(command_words_value(w, SPLIT)))
-    text_add(&notes, "unequal parts of -ts with -sm tensor are taken as equal\n");
   if (command_words_has(w, "-nkvo --no-kv-offload"))
     text_add(&notes, "-nkvo is not modelled: caches are taken to be with their layers\n");
   if (command_words_has(w, "-md --model-draft --spec-draft-model"))
@@ -146,6 +143,8 @@ static situ_status request(plan_request *out, const char *text, arena *a, situ_e
   if (mode && !splits && strcmp(mode, "layer") != 0 && strcmp(mode, "row") != 0 && strcmp(mode, "none") != 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, "command", "-sm %.60s: expected none, layer, row or tensor", mode);
   out->group = splits ? count_items(devices) : 1; /* 0: all devices */
+  const char *shares = command_words_value(&w, SPLIT);
+  if (splits && has_unequal_shares(shares)) out->shares = shares;
   return take_notes(out, &w, cut, a, error);
 }
 

@@ -44,6 +44,7 @@ static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *er
 const writer split_writer = {.name = "split",
                              .title = "a split in the published format of workload files",
                              .groups = true,
+                             .shares = true,
                              .suffix = ".json",
                              .write = write,
                              .serves = serves};

@@ -221,5 +221,6 @@ static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *er
 const writer trace_writer = {.name = "trace",
                              .title = "the schedule for ui.perfetto.dev and chrome://tracing",
                              .groups = true,
+                             .shares = true,
                              .suffix = ".json",
                              .write = write};

@@ -17,6 +17,7 @@ typedef struct plan_request {
   const char *kv_type;      /* NULL: not said */
   bool trained;             /* the context is that which the model was trained for */
   int64_t group;            /* devices that split operators; 0: all of a machine, 1: none do */
+  const char *shares;       /* of them, "3,1"; NULL: equal ones */
   bool hosts_alone;         /* the program uses no accelerator, not even for what hosts have */
   double unused_share;      /* of every memory, by the program's own limit; 0: none */
   const char *notes;        /* what was not understood or is not modelled, a line each; "" */
@@ -45,6 +46,7 @@ typedef struct writer {
   const model_format *or_format; /* another one that it may have, or NULL */
   int32_t form;                  /* of the plans that its target can run: situ_form, 0 for any */
   bool groups;                   /* its target can split operators over groups of devices */
+  bool shares;                   /* of unequal shares too */
   /* May be NULL. UNSUPPORTED where no plan of the problem can be written, which is known before the search. */
   situ_status (*serves)(const situ_problem *problem, situ_error *error);
   const plan_reading *reading; /* NULL: not read back */

@@ -55,6 +55,10 @@ static situ_status check_groups(const writer *w, const situ_problem *p, situ_err
     if (p->platform->devices[d].members > 1)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, p->platform->devices[d].name,
                        "is a group of devices that split operators, which %s cannot express", w->name);
+  int32_t uneven = p->platform->uneven.device;
+  if (uneven >= 0 && !w->shares)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, p->platform->devices[uneven].name,
+                     "is a group with unequal shares, but %s gives its GPUs equal ones", w->name);
   return SITU_STATUS_OK;
 }
 

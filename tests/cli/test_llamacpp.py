@@ -120,11 +120,14 @@ def test_operators_are_split_where_the_plan_splits_them():
         on_cpu = ["cpu"] * 2 + ["gpu0-1"] * 4
         flags = first_line(planned(model, on_cpu, "gpu0-1", spilled=(3,), tensor_parallel=2, context=512))
         assert flags.startswith("-dev CUDA0,CUDA1 -sm tensor -ngl 5 "), flags
-        flags = flags.replace("-dev CUDA0,CUDA1", f"--rpc {','.join(addresses)} -dev RPC0,RPC1")
-        (times,), log = rig.served(model, flags, 16, 8)
-        assert (times["prompt_n"], times["predicted_n"]) == (16, 8), times
-        assert [log.layers[k] for k in range(7)] == ["CPU"] * 2 + ["Meta"] * 5, (flags, log.layers)
-        assert dict(log.moved) == {f"blk.3.ffn_{part}_exps.weight": "CPU" for part in ("up", "down", "gate")}, flags
+        unequal = first_line(planned(model, on_cpu, "gpu0-1", spilled=(3,), tensor_parallel="3,1", context=512))
+        assert unequal.startswith("-dev CUDA0,CUDA1 -sm tensor -ts 75,25 -ngl 5 "), unequal
+        for options in (flags, unequal):
+            options = options.replace("-dev CUDA0,CUDA1", f"--rpc {','.join(addresses)} -dev RPC0,RPC1")
+            (times,), log = rig.served(model, options, 16, 8)
+            assert (times["prompt_n"], times["predicted_n"]) == (16, 8), times
+            assert [log.layers[k] for k in range(7)] == ["CPU"] * 2 + ["Meta"] * 5, (options, log.layers)
+            assert dict(log.moved) == {f"blk.3.ffn_{part}_exps.weight": "CPU" for part in ("up", "down", "gate")}, options
 
 
 def test_a_server_and_a_benchmark_start_with_the_options_and_run():

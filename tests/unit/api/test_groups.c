@@ -1,8 +1,11 @@
 /* Groups of devices from options to plans: brute force over all sizes, memory, and what has no groups. */
+#include <math.h>
+
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
 #include "../../lab/test.h"
 #include "api/instance.h"
+#include "cost/efficiency.h"
 #include "read/reader.h"
 #include "situ/instance.h"
 #include "situ/write.h"
@@ -78,9 +81,9 @@ static void expect_refused(situ_instance_options o, situ_status status, const ch
 static void what_cannot_be_split_is_refused(void **state) {
   (void)state;
   const char *model = "builtin:layered?operators=6";
-  expect_refused(asked(model, "cpu+2*v100-16g", "two"), SITU_STATUS_BAD_ARGUMENT, "auto or a number");
-  expect_refused(asked(model, "cpu+2*v100-16g", "0"), SITU_STATUS_BAD_ARGUMENT, "auto or a number");
-  expect_refused(asked(model, "cpu+2*v100-16g", "2x"), SITU_STATUS_BAD_ARGUMENT, "auto or a number");
+  expect_refused(asked(model, "cpu+2*v100-16g", "two"), SITU_STATUS_BAD_ARGUMENT, "must be auto, a number");
+  expect_refused(asked(model, "cpu+2*v100-16g", "0"), SITU_STATUS_BAD_ARGUMENT, "must be auto, a number");
+  expect_refused(asked(model, "cpu+2*v100-16g", "2x"), SITU_STATUS_BAD_ARGUMENT, "must be auto, a number");
   expect_refused(asked(model, "cpu+2*v100-16g", "auto"), SITU_STATUS_BAD_ARGUMENT, "only situ place");
   expect_refused(asked(model, "cpu+2*v100-16g", "3"), SITU_STATUS_BAD_ARGUMENT, "at most 2 can");
   situ_instance_options o = asked(model, "cpu+2*v100-16g", "2");
@@ -112,11 +115,70 @@ static void a_reserve_holds_for_each_member(void **state) {
   situ_instance_free(reserved);
 }
 
+/* Unlike GPUs with shares: an operator takes as long as the slowest of them takes for its columns, by the times that
+ * each takes alone for all of them; what is not split takes what the slower one takes. */
+static void unlike_members_wait_for_the_slowest(void **state) {
+  (void)state;
+  static const char model[] = "builtin:layered?operators=6&hidden=4096&rows=64&width=1";
+  static const double share[] = {0.75, 0.25};
+  situ_instance *alone, *group;
+  situ_error error = {0};
+  situ_cost_options cost = SITU_COST_OPTIONS_INIT;
+  cost.engine = "llama.cpp";
+  cost.fusion = "none";
+  situ_instance_options o = asked(model, "cpu+rtx4090+rtx3060-12g", "1"),
+                        p = asked(model, "cpu+rtx4090+rtx3060-12g", "3,1");
+  o.cost = p.cost = &cost;
+  must(situ_instance_open(&alone, &o, &error), &error);
+  must(situ_instance_open(&group, &p, &error), &error);
+  assert_int_equal(group->platform->n_devices, 2);
+  assert_string_equal(group->platform->devices[1].class_name, "rtx4090-24g+rtx3060-12g");
+  const situ_costs *one = alone->costs, *both = group->costs;
+  int32_t n_split = 0;
+  for (int32_t v = 0; v < one->n_operators; v++) {
+    bool split = group->split->ways[v] > 1;
+    int64_t slowest_ns = 0;
+    for (int32_t m = 0; m < 2; m++) {
+      const situ_device *d = &alone->platform->devices[1 + m];
+      int64_t launch_ns = efficiency_launch_ns(d, cost_engine_find("llama.cpp"), false);
+      int64_t work_ns = one->time_ns[(int64_t)v * one->n_classes + alone->platform->class_of[1 + m]] - launch_ns;
+      int64_t part_ns = launch_ns + (int64_t)ceil((double)work_ns * (split ? share[m] : 1));
+      if (work_ns > -launch_ns && part_ns > slowest_ns) slowest_ns = part_ns;
+    }
+    int64_t at = (int64_t)v * both->n_classes + group->platform->class_of[1];
+    int64_t found_ns = both->time_ns[at] - both->collective_ns[at];
+    assert_true(found_ns >= slowest_ns - 2 && found_ns <= slowest_ns + 2);
+    n_split += split;
+  }
+  assert_true(n_split > 0);
+  situ_instance_free(alone);
+  situ_instance_free(group);
+}
+
+static void shares_are_read_strictly(void **state) {
+  (void)state;
+  static const char *const bad[] = {"3,", ",1", "3,-1", "3,0", "3,x", "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17"};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    expect_refused(asked("builtin:layered?operators=6", "cpu+rtx4090+rtx3060-12g", bad[i]), SITU_STATUS_BAD_ARGUMENT,
+                   "expected shares above 0 of 2 to 16 devices");
+  expect_refused(asked("builtin:layered?operators=6", "cpu+rtx4090+rtx3060-12g", "1,1,1"), SITU_STATUS_BAD_ARGUMENT,
+                 "has no 3 equal devices");
+  expect_refused(asked("builtin:layered?operators=6", "cpu+rtx4090+rtx3060-12g", "2,1,1"), SITU_STATUS_BAD_ARGUMENT,
+                 "has no 3 devices in one server");
+  expect_refused(asked("builtin:layered?operators=6", "cpu+rtx4090+rx7900xtx", "2,1"), SITU_STATUS_BAD_ARGUMENT,
+                 "has no 2 devices in one server");
+  static const char *const vllm = "vllm";
+  situ_instance_options o = asked("builtin:llama?layers=2&hidden=64&heads=4&kv_heads=4", "rtx4090+rtx3060-12g", "2,1");
+  o.writers = &vllm;
+  o.n_writers = 1;
+  expect_refused(o, SITU_STATUS_UNSUPPORTED, "unequal shares, but vllm gives its GPUs equal ones");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(auto_is_the_minimum_over_all_sizes),
-      cmocka_unit_test(what_cannot_be_split_is_refused),
-      cmocka_unit_test(a_reserve_holds_for_each_member),
+      cmocka_unit_test(auto_is_the_minimum_over_all_sizes), cmocka_unit_test(what_cannot_be_split_is_refused),
+      cmocka_unit_test(a_reserve_holds_for_each_member),    cmocka_unit_test(unlike_members_wait_for_the_slowest),
+      cmocka_unit_test(shares_are_read_strictly),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

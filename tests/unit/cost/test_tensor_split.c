@@ -2,6 +2,8 @@
  * no more communication than the split counts, and give what one device gives. */
 #include "cost/tensor_split.h"
 
+#include <math.h>
+
 #include "../../lab/lab.h"
 #include "../../lab/test.h"
 #include "../../lab/tier.h"
@@ -26,6 +28,8 @@ enum { ALL, PART, TERM };
 
 typedef struct world {
   int32_t n, k;
+  double share[MEMBERS];  /* unequal in each second round */
+  int32_t first[MEMBERS]; /* column of a member; those of the next follow */
   step step[MOST];
   int32_t input[MOST][2];
   matrix weight[MOST];
@@ -69,7 +73,26 @@ static void compute(const world *w, int32_t v, vector out, const vector a, const
 }
 
 /* The columns of member i where there are as many parts as columns. */
-static bool is_mine(const world *w, int32_t i, int j) { return j / ((WIDTH + w->k - 1) / w->k) == i; }
+static bool is_mine(const world *w, int32_t i, int j) {
+  return j >= w->first[i] && j < (i + 1 < w->k ? w->first[i + 1] : WIDTH);
+}
+
+/* Gives out columns: the busiest of equal members has what they say, those with shares what theirs say, and no column
+ * is left over. */
+static void give_columns(world *w, const tensor_split *s, int32_t v, bool uneven) {
+  double busiest = 0, sum = 0;
+  for (int32_t i = 0; i < w->k; i++) {
+    double columns = WIDTH * (uneven ? tensor_split_part(s, v, w->share, w->k, i) : 0);
+    int32_t even = (WIDTH + w->k - 1) / w->k;
+    if (!uneven) columns = i * even > WIDTH ? 0 : WIDTH - i * even < even ? WIDTH - i * even : even;
+    w->first[i] = (int32_t)(sum + 0.5);
+    assert_true(!uneven || fabs(columns - WIDTH * w->share[i]) <= 1.0001);
+    busiest = fmax(busiest, columns);
+    sum += columns;
+  }
+  assert_int_equal((int32_t)(sum + 0.5), WIDTH);
+  if (!uneven) assert_true(fabs(busiest - WIDTH * tensor_split_share(s, v, w->k)) < 0.001);
+}
 
 static void keep_mine(const world *w, int32_t i, vector x) {
   for (int j = 0; j < WIDTH; j++)
@@ -142,6 +165,9 @@ static void build(world *w, situ_graph **out, rng *r) {
   int64_t dims[] = {1, WIDTH};
   *w = (world){.n = 2 + (int32_t)rng_below(r, MOST - 1), .k = 2 + (int32_t)rng_below(r, MEMBERS - 1)};
   must(situ_graph_builder_new(&b, "random", &error), &error);
+  double sum = 0;
+  for (int32_t i = 0; i < w->k; i++) sum += w->share[i] = 1 + (double)rng_below(r, 9);
+  for (int32_t i = 0; i < w->k; i++) w->share[i] /= sum;
   for (int32_t v = 0; v < w->n; v++) {
     step s = w->step[v] = v == 0 ? LOOK : (step)rng_below(r, STEPS);
     situ_operator op = SITU_OPERATOR_INIT;
@@ -179,6 +205,8 @@ static void members_together_give_what_one_device_gives(void **state) {
     assert_true(tensor_split_find(&split, g, a));
     for (int32_t v = 0; v < w.n; v++) {
       assert_true(split.ways[v] == 1 || split.ways[v] == WIDTH);
+      if (split.ways[v] > 1) give_columns(&w, &split, v, round % 2 == 1);
+      if (split.ways[v] == 1) assert_true(tensor_split_part(&split, v, w.share, w.k, 0) == 1);
       for (int32_t i = 0; i < w.k; i++) (split.ways[v] > 1 ? run_split : run_whole)(&w, v, i);
       put_together(&w, v, split.reduced_bytes[v] > 0, split.gathered_bytes[v] > 0);
       n_split += split.ways[v] > 1;
@@ -192,6 +220,40 @@ static void members_together_give_what_one_device_gives(void **state) {
     arena_free(a);
   }
   assert_true(n_split > n_reduced && n_reduced > n_gathered && n_gathered > 0);
+}
+
+/* Whatever is on a group: what each member holds of it fits, where all together are within the memory of the group. */
+static void members_hold_what_the_group_holds(void **state) {
+  (void)state;
+  static world w;
+  int64_t n_full = 0;
+  for (int32_t round = 0; round < rounds_of(4000); round++) {
+    rng r = rng_new((uint64_t)round);
+    situ_graph *g;
+    tensor_split split;
+    arena *a = arena_new();
+    build(&w, &g, &r);
+    assert_true(tensor_split_find(&split, g, a));
+    int64_t memory[MEMBERS], held = 0;
+    double group = 1e18;
+    for (int32_t i = 0; i < w.k; i++) {
+      memory[i] = 200 + rng_below(&r, 1000);
+      int64_t extra_bytes = tensor_split_member_bytes(&split, w.share, w.k, i);
+      group = fmin(group, (double)(memory[i] - extra_bytes) / w.share[i]);
+    }
+    double own[MEMBERS] = {0};
+    for (int32_t v = 0; v < w.n; v++) { /* any operators, one after the other */
+      if (rng_below(&r, 3) == 0 || (double)(held + g->weight_bytes[v] + w.n * WIDTH) > group) continue;
+      held += g->weight_bytes[v];
+      for (int32_t i = 0; i < w.k; i++)
+        own[i] += (double)g->weight_bytes[v] * tensor_split_part(&split, v, w.share, w.k, i);
+    }
+    n_full += held > 0;
+    for (int32_t i = 0; i < w.k && held > 0; i++) assert_true(own[i] <= (double)memory[i] + 0.001);
+    situ_graph_free(g);
+    arena_free(a);
+  }
+  assert_true(n_full > 0);
 }
 
 /* Megatron-LM, section 3: two all-reduces in each layer, and one after the lookup; no other but that of the logits. */
@@ -323,6 +385,7 @@ static void collectives_take_the_faster_way(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(members_together_give_what_one_device_gives),
+      cmocka_unit_test(members_hold_what_the_group_holds),
       cmocka_unit_test(a_decoder_reduces_twice_in_each_layer),
       cmocka_unit_test(merged_heads_are_columns),
       cmocka_unit_test(a_mean_along_columns_needs_them_all),
