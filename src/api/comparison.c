@@ -96,20 +96,12 @@ situ_status situ_compare(situ_comparison **out, const situ_problem *problem, con
   TRY(GIVEN(error, out, problem));
   TRY(TAKE(options, given, SITU_SOLVE_OPTIONS_INIT, error));
   if (options.time_limit_s <= 0 && options.max_steps <= 0) options.time_limit_s = DEFAULT_SECONDS;
-  arena *a = arena_new();
-  situ_comparison *c = a && arena_hold(a, problem->arena) ? ARENA_ZERO(a, situ_comparison, 1) : NULL;
-  if (!c) {
-    arena_free(a);
-    return fail_no_memory(error);
-  }
-  *c = (situ_comparison){.arena = a, .problem = problem};
+  situ_comparison *c = NOUN_NEW(situ_comparison, problem->arena);
+  if (!c) return fail_no_memory(error);
+  *c = (situ_comparison){.arena = c->arena, .problem = problem};
   situ_status status = add_rows(c, &options, error);
   if (status == SITU_STATUS_OK) status = check_bounds(c, error);
-  if (status == SITU_STATUS_OK)
-    *out = c;
-  else
-    situ_comparison_free(c);
-  return status;
+  HAND_OUT(out, c, status, situ_comparison_free);
 }
 
 void situ_comparison_free(situ_comparison *c) {

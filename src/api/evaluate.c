@@ -5,7 +5,6 @@
 #include "api/evaluate.h"
 #include "api/instance.h"
 #include "base/arguments.h"
-#include "base/checked.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "bound/bound.h"

@@ -150,19 +150,9 @@ situ_status situ_fit(situ_fitting **out, const situ_instance_options *instance, 
   TRY(GIVEN(error, out, instance));
   TRY(TAKE(o, options, SITU_FIT_OPTIONS_INIT, error));
   TRY(search_request_take(&q.searches, instance, o.solve, DEFAULT_LIMIT_S, error));
-  arena *a = arena_new();
-  q.into = a ? ARENA_ZERO(a, situ_fitting, 1) : NULL;
-  if (!q.into) {
-    arena_free(a);
-    return fail_no_memory(error);
-  }
-  q.into->arena = a;
-  situ_status status = fit(&q, &o);
-  if (status == SITU_STATUS_OK)
-    *out = q.into;
-  else
-    situ_fitting_free(q.into);
-  return status;
+  q.into = NOUN_NEW(situ_fitting, NULL);
+  if (!q.into) return fail_no_memory(error);
+  HAND_OUT(out, q.into, fit(&q, &o), situ_fitting_free);
 }
 
 void situ_fitting_free(situ_fitting *f) {

@@ -13,8 +13,6 @@
 #include "base/arguments.h"
 #include "base/contracts.h"
 #include "base/disjoint.h"
-#include "base/dtype.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "cost/cost_models.h"
 #include "cost/ends.h"
@@ -372,19 +370,9 @@ situ_status situ_instance_open(situ_instance **out, const situ_instance_options 
 
 situ_status instance_open(situ_instance **out, const instance_options *options, situ_error *error) {
   *out = NULL;
-  arena *a = arena_new();
-  situ_instance *i = a ? ARENA_ZERO(a, situ_instance, 1) : NULL;
-  if (!i) {
-    arena_free(a);
-    return fail_no_memory(error);
-  }
-  i->arena = a;
-  situ_status status = open_steps(i, options, error);
-  if (status == SITU_STATUS_OK)
-    *out = i;
-  else
-    situ_instance_free(i);
-  return status;
+  situ_instance *i = NOUN_NEW(situ_instance, NULL);
+  if (!i) return fail_no_memory(error);
+  HAND_OUT(out, i, open_steps(i, options, error), situ_instance_free);
 }
 
 void situ_instance_free(situ_instance *i) {

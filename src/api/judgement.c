@@ -203,19 +203,9 @@ situ_status situ_judge(situ_judgement **out, const situ_instance_options *instan
   TRY(TAKE(o, options, SITU_JUDGE_OPTIONS_INIT, error));
   TRY(search_request_take(&q.searches, instance, o.solve, DEFAULT_LIMIT_S, error));
   if (!o.command) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "situ_judge: options.command is NULL");
-  arena *a = arena_new();
-  q.into = a ? ARENA_ZERO(a, situ_judgement, 1) : NULL;
-  if (!q.into) {
-    arena_free(a);
-    return fail_no_memory(error);
-  }
-  q.into->arena = a;
-  situ_status status = judge(&q, &o);
-  if (status == SITU_STATUS_OK)
-    *out = q.into;
-  else
-    situ_judgement_free(q.into);
-  return status;
+  q.into = NOUN_NEW(situ_judgement, NULL);
+  if (!q.into) return fail_no_memory(error);
+  HAND_OUT(out, q.into, judge(&q, &o), situ_judgement_free);
 }
 
 void situ_judgement_free(situ_judgement *j) {

@@ -1,6 +1,5 @@
 /* A policy that learns from measurements of an engine. */
 #include <stdio.h>
-#include <string.h>
 
 #include "api/instance.h"
 #include "base/arguments.h"

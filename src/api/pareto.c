@@ -147,22 +147,13 @@ situ_status situ_pareto(situ_front **out, const situ_problem *problem, const sit
   if (s.n_wanted < 2 || s.n_wanted > MAX_POINTS)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a front has 2 to %d points, not %d", (int)MAX_POINTS,
                      (int)s.n_wanted);
-  arena *a = arena_new();
-  s.front = a && arena_hold(a, problem->arena) ? ARENA_ZERO(a, situ_front, 1) : NULL;
-  if (!s.front) {
-    arena_free(a);
-    return fail_no_memory(error);
-  }
+  s.front = NOUN_NEW(situ_front, problem->arena);
+  if (!s.front) return fail_no_memory(error);
   situ_front *f = s.front;
-  *f = (situ_front){.arena = a, .problem = problem, .latency_bound = "", .period_bound = "", .reason = ""};
-  f->plans = ARENA_ZERO(a, situ_plan *, s.n_wanted);
-  f->points = ARENA_ZERO(a, situ_plan *, s.n_wanted);
-  situ_status status = f->plans && f->points ? run(&s) : fail_no_memory(error);
-  if (status == SITU_STATUS_OK)
-    *out = f;
-  else
-    situ_front_free(f);
-  return status;
+  *f = (situ_front){.arena = s.front->arena, .problem = problem, .latency_bound = "", .period_bound = "", .reason = ""};
+  f->plans = ARENA_ZERO(s.front->arena, situ_plan *, s.n_wanted);
+  f->points = ARENA_ZERO(s.front->arena, situ_plan *, s.n_wanted);
+  HAND_OUT(out, f, f->plans && f->points ? run(&s) : fail_no_memory(error), situ_front_free);
 }
 
 void situ_front_free(situ_front *f) {

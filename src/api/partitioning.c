@@ -193,19 +193,11 @@ situ_status situ_partition_find(situ_partition **out, const situ_graph *graph, i
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_devices is %d; expected 1 to %d", (int)n_devices,
                      SITU_PARTITION_MAX_DEVICES);
   part_request q = {.graph = graph, .n_devices = n_devices};
-  arena *a = arena_new(), *scratch = arena_new();
-  situ_partition *p = a ? ARENA_ZERO(a, situ_partition, 1) : NULL;
-  situ_status status = p && scratch && arena_hold(a, graph->arena) ? SITU_STATUS_OK : fail_no_memory(error);
-  if (status == SITU_STATUS_OK) {
-    p->arena = a;
-    status = find(p, &q, supported, &o, scratch, error);
-  }
+  situ_partition *p = NOUN_NEW(situ_partition, graph->arena);
+  arena *scratch = arena_new();
+  situ_status status = p && scratch ? find(p, &q, supported, &o, scratch, error) : fail_no_memory(error);
   arena_free(scratch);
-  if (status == SITU_STATUS_OK)
-    *out = p;
-  else
-    arena_free(a);
-  return status;
+  HAND_OUT(out, p, status, situ_partition_free);
 }
 
 void situ_partition_free(situ_partition *p) {

@@ -1,7 +1,6 @@
 #include "api/place_streamed.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/place_instance.h"

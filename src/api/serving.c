@@ -292,22 +292,15 @@ situ_status situ_serve(situ_serving **out, const situ_instance_options *instance
   TRY(GIVEN(error, out, instance));
   TRY(TAKE(o, options, SITU_SERVING_OPTIONS_INIT, error));
   TRY(search_request_take(&q.searches, instance, o.solve, DEFAULT_LIMIT_S, error));
-  arena *a = arena_new();
-  q.into = a ? ARENA_ZERO(a, situ_serving, 1) : NULL;
+  q.into = NOUN_NEW(situ_serving, NULL);
   q.n_given = q.searches.instance.unused ? max64(q.searches.instance.n_unused, 0) : 0;
-  q.unused = q.into ? ARENA_ZERO(a, const char *, (int64_t)q.n_given + SITU_MAX_DEVICES) : NULL;
+  q.unused = q.into ? ARENA_ZERO(q.into->arena, const char *, (int64_t)q.n_given + SITU_MAX_DEVICES) : NULL;
   if (!q.unused) {
-    arena_free(a);
+    situ_serving_free(q.into);
     return fail_no_memory(error);
   }
   for (int32_t k = 0; k < q.n_given; k++) q.unused[k] = q.searches.instance.unused[k];
-  q.into->arena = a;
-  situ_status status = serve(&q, &o);
-  if (status == SITU_STATUS_OK)
-    *out = q.into;
-  else
-    situ_serving_free(q.into);
-  return status;
+  HAND_OUT(out, q.into, serve(&q, &o), situ_serving_free);
 }
 
 void situ_serving_free(situ_serving *s) {

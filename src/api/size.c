@@ -3,16 +3,13 @@
 #include "api/size.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/instance.h"
 #include "api/search_request.h"
 #include "base/arguments.h"
-#include "base/ascii.h"
 #include "base/checked.h"
 #include "base/json.h"
-#include "base/text.h"
 #include "plan/plan.h"
 #include "platform/catalogue.h"
 #include "platform/grouped.h"
@@ -288,22 +285,13 @@ situ_status situ_size(situ_sizing **out, const situ_instance_options *instance, 
   TRY(TAKE(o, options, SITU_SIZE_OPTIONS_INIT, error));
   TRY(search_request_take(&q.searches, instance, o.solve, DEFAULT_LIMIT_S, error));
   if (!o.goal) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "situ_size: options.goal is NULL");
-  arena *a = arena_new();
-  q.into = a ? ARENA_ZERO(a, situ_sizing, 1) : NULL;
-  if (!q.into) {
-    arena_free(a);
-    return fail_no_memory(error);
-  }
-  q.into->arena = a;
+  q.into = NOUN_NEW(situ_sizing, NULL);
+  if (!q.into) return fail_no_memory(error);
   q.into->answer = -1;
   q.all = o.all;
   situ_status status = size_all(&q, &o);
   json_free(q.prices);
-  if (status == SITU_STATUS_OK)
-    *out = q.into;
-  else
-    situ_sizing_free(q.into);
-  return status;
+  HAND_OUT(out, q.into, status, situ_sizing_free);
 }
 
 void situ_sizing_free(situ_sizing *sizing) {

@@ -117,21 +117,17 @@ situ_status situ_staging_find(situ_staging **out, const char *path, const situ_s
   *out = NULL;
   TRY(GIVEN(error, path));
   TRY(TAKE(o, options, SITU_STAGING_OPTIONS_INIT, error));
-  arena *a = arena_new();
-  situ_staging *s = a ? ARENA_ZERO(a, situ_staging, 1) : NULL;
-  situ_status status = s ? SITU_STATUS_OK : fail_no_memory(error);
-  if (s) {
-    s->arena = a;
-    status = stage_network_read(&s->network, path, error);
-  }
+  situ_staging *s = NOUN_NEW(situ_staging, NULL);
+  if (!s) return fail_no_memory(error);
+  situ_status status = stage_network_read(&s->network, path, error);
   if (status == SITU_STATUS_OK) status = rules_of(&rules, &o, &s->network->machine, error);
   if (status == SITU_STATUS_OK) status = solve(s, &rules, &o, error);
   if (status == SITU_STATUS_OK) {
     *out = s;
     return status;
   }
-  if (s) stage_network_free(s->network);
-  arena_free(a);
+  stage_network_free(s->network);
+  arena_free(s->arena);
   return status;
 }
 

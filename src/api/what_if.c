@@ -376,13 +376,8 @@ situ_status situ_what_if_find(situ_what_if_list **out, const situ_instance *inst
   TRY(plan_belongs(plan, instance->problem, error));
   if (!plan->device || plan_check_shape(plan))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to compare with");
-  arena *a = arena_new();
-  q.list = a ? ARENA_ZERO(a, situ_what_if_list, 1) : NULL;
-  if (!q.list) {
-    arena_free(a);
-    return fail_no_memory(error);
-  }
-  q.list->arena = a;
+  q.list = NOUN_NEW(situ_what_if_list, NULL);
+  if (!q.list) return fail_no_memory(error);
   q.progress = q.solve.progress;
   q.context = q.solve.context;
   q.solve.progress = tell;
@@ -390,12 +385,7 @@ situ_status situ_what_if_find(situ_what_if_list **out, const situ_instance *inst
   q.solve.starts = &plan;
   q.solve.n_starts = 1;
   if (q.solve.max_steps == 0 && q.solve.time_limit_s <= 0) q.solve.time_limit_s = DEFAULT_LIMIT_S;
-  situ_status status = ask_all(&q);
-  if (status == SITU_STATUS_OK)
-    *out = q.list;
-  else
-    situ_what_if_free(q.list);
-  return status;
+  HAND_OUT(out, q.list, ask_all(&q), situ_what_if_free);
 }
 
 void situ_what_if_free(situ_what_if_list *list) {

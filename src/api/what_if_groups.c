@@ -63,9 +63,5 @@ situ_status what_if_join(situ_platform **out, const situ_instance *i, const situ
     status = platform_grouped(&grouped, joined, size, tensor_split_extra_bytes(i->split, size), error);
   situ_platform_free(joined);
   if (status == SITU_STATUS_OK) status = instance_scene(&grouped, i, error);
-  if (status == SITU_STATUS_OK)
-    *out = grouped;
-  else
-    situ_platform_free(grouped);
-  return status;
+  HAND_OUT(out, grouped, status, situ_platform_free);
 }

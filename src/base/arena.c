@@ -118,6 +118,16 @@ char *arena_string_n(arena *a, const char *text, size_t n) {
 
 char *arena_string(arena *a, const char *text) { return text ? arena_string_n(a, text, strlen(text)) : NULL; }
 
+void *arena_noun(size_t size, size_t offset_of_arena, arena *held) {
+  arena *a = arena_new();
+  char *noun = a && (!held || arena_hold(a, held)) ? arena_zero(a, 1, size) : NULL;
+  if (noun)
+    memcpy(noun + offset_of_arena, &a, sizeof a);
+  else
+    arena_free(a);
+  return noun;
+}
+
 arena_mark arena_get_mark(const arena *a) { return (arena_mark){a->top, a->top ? a->top->used : 0}; }
 
 void arena_release(arena *a, arena_mark mark) {

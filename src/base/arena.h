@@ -37,6 +37,10 @@ char *arena_string(arena *a, const char *text);
 char *arena_string_n(arena *a, const char *text, size_t n);
 /* A copy of `count` objects. */
 void *arena_copy(arena *a, const void *from, int64_t count, size_t size);
+/* A noun, all zero, in an arena of its own, which also holds `held` unless it is NULL: its member `arena`. NULL without
+ * memory. */
+#define NOUN_NEW(type, held) ((type *)arena_noun(sizeof(type), offsetof(type, arena), (held)))
+void *arena_noun(size_t size, size_t offset_of_arena, arena *held);
 /* Frees all that was allocated since the mark. */
 arena_mark arena_get_mark(const arena *a);
 void arena_release(arena *a, arena_mark mark);

@@ -1,7 +1,6 @@
 #include "base/fail.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/dtype.h"
 #include "base/format.h"

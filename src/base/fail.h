@@ -19,4 +19,15 @@ situ_status fail_no_memory(situ_error *error);
     if (try_status_ != SITU_STATUS_OK) return try_status_; \
   } while (0)
 
+/* Ends a function that makes a noun: *out gets it where `making` is OK, else it is freed. */
+#define HAND_OUT(out, noun, making, free_noun) \
+  do {                                         \
+    situ_status made_ = (making);              \
+    if (made_ == SITU_STATUS_OK)               \
+      *(out) = (noun);                         \
+    else                                       \
+      free_noun(noun);                         \
+    return made_;                              \
+  } while (0)
+
 #endif

@@ -214,11 +214,10 @@ situ_status situ_check(situ_verdict **out, const situ_plan *plan, situ_error *er
   if (out) *out = NULL;
   TRY(GIVEN(error, out, plan));
   const situ_problem *problem = plan->problem;
-  arena *a = arena_new(), *scratch = arena_new();
-  situ_verdict *verdict = a && arena_hold(a, plan->arena) ? ARENA_ZERO(a, situ_verdict, 1) : NULL;
+  situ_verdict *verdict = NOUN_NEW(situ_verdict, plan->arena);
+  arena *scratch = arena_new();
   situ_status status = SITU_STATUS_NO_MEMORY;
   if (verdict && scratch) {
-    verdict->arena = a;
     verdict->plan = plan;
     verdict->claimed_ns = plan->lower_bound_ns;
     verdict->certificate = verdict->unverified = "";
@@ -232,9 +231,5 @@ situ_status situ_check(situ_verdict **out, const situ_plan *plan, situ_error *er
     fail_no_memory(error);
   }
   arena_free(scratch);
-  if (status == SITU_STATUS_OK)
-    *out = verdict;
-  else
-    arena_free(a);
-  return status;
+  HAND_OUT(out, verdict, status, situ_verdict_free);
 }

@@ -2,7 +2,6 @@
  * it, with the operator on one and the same device. Sums of times saturate: SITU_NEVER_NS stays what it is. Numbers of
  * operators and devices are below SITU_MAX_OPERATORS * SITU_MAX_DEVICES, 2^38. */
 #include "base/checked.h"
-#include "base/fail.h"
 #include "check/check_certificate.h"
 
 /* Above this many memories a tensor takes the least time of any route. */

@@ -3,7 +3,6 @@
  * docs/theory/bounds/joins.md. Sums of times saturate. What is subtracted is part of what it is taken from: an end that
  * is not never is a sum with the time that goes off, and a release is not after the start that is tried. */
 #include "base/checked.h"
-#include "base/fail.h"
 #include "check/check_certificate.h"
 
 enum { DEVICES = 64 };

@@ -1,7 +1,5 @@
 #include "cost/costs.h"
 
-#include <string.h>
-
 #include "base/arguments.h"
 #include "base/checked.h"
 #include "base/contracts.h"

@@ -92,9 +92,5 @@ situ_status situ_costs_change(situ_costs **out, const situ_costs *costs, const s
   for (int32_t k = 0; k < n_times && status == SITU_STATUS_OK; k++)
     put_time(changed, (int64_t)times[k].op * changed->n_classes + platform->class_of[times[k].device],
              times[k].time_ns);
-  if (status == SITU_STATUS_OK)
-    *out = changed;
-  else
-    situ_costs_free(changed);
-  return status;
+  HAND_OUT(out, changed, status, situ_costs_free);
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/arguments.h"
-#include "base/contracts.h"
 #include "engine/engine.h"
 
 #define ADDRESS(NAME) &NAME##_engine,

@@ -329,13 +329,8 @@ static situ_status start(executor *x, situ_error *error) {
 situ_status executor_start(executor **out, const model_parts *parts, const executor_options *options,
                            situ_error *error) {
   *out = NULL;
-  arena *a = arena_new();
-  executor *x = a ? ARENA_ZERO(a, executor, 1) : NULL;
-  if (!x) {
-    arena_free(a);
-    return fail_no_memory(error);
-  }
-  x->arena = a;
+  executor *x = NOUN_NEW(executor, NULL);
+  if (!x) return fail_no_memory(error);
   x->parts = parts;
   x->options = *options;
   situ_status status = start(x, error);

@@ -222,19 +222,9 @@ static situ_status profile_into(situ_profile *p, const char *model, const char *
 
 static situ_status profile_new(situ_profile **out, const char *model, const char *from, const measure_options *options,
                                situ_error *error) {
-  arena *a = arena_new();
-  situ_profile *p = a ? ARENA_ZERO(a, situ_profile, 1) : NULL;
-  if (!p) {
-    arena_free(a);
-    return fail_no_memory(error);
-  }
-  p->arena = a;
-  situ_status status = profile_into(p, model, from, options, error);
-  if (status == SITU_STATUS_OK)
-    *out = p;
-  else
-    situ_profile_free(p);
-  return status;
+  situ_profile *p = NOUN_NEW(situ_profile, NULL);
+  if (!p) return fail_no_memory(error);
+  HAND_OUT(out, p, profile_into(p, model, from, options, error), situ_profile_free);
 }
 
 situ_status situ_profile_model(situ_profile **out, const char *model, const situ_profile_options *options,

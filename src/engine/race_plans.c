@@ -228,16 +228,14 @@ situ_status race_plans(situ_race **out, const situ_plan *const *plans, const cha
                        const situ_problem *problem, const char *model, const measure_options *options,
                        situ_error *error) {
   *out = NULL;
-  arena *a = arena_new();
-  situ_race *race = a ? ARENA_ZERO(a, situ_race, 1) : NULL;
-  if (!race) {
-    arena_free(a);
-    return fail_no_memory(error);
-  }
-  *race = (situ_race){.arena = a, .n = n, .winner = -1, .pipeline = problem->execution == SITU_EXECUTION_PIPELINE};
+  situ_race *race = NOUN_NEW(situ_race, NULL);
+  if (!race) return fail_no_memory(error);
+  *race = (situ_race){
+      .arena = race->arena, .n = n, .winner = -1, .pipeline = problem->execution == SITU_EXECUTION_PIPELINE};
   racing r = {.race = race, .problem = problem};
-  bool room = ARENA_ARRAYS(a, ZEROS(race->lanes, n), ZEROS(race->names, n), ZEROS(race->why, n), ZEROS(race->hash, n),
-                           ZEROS(race->predicted_ns, n), ZEROS(r.parts, n), ZEROS(r.executors, n), ZEROS(r.n_read, n));
+  bool room =
+      ARENA_ARRAYS(race->arena, ZEROS(race->lanes, n), ZEROS(race->names, n), ZEROS(race->why, n), ZEROS(race->hash, n),
+                   ZEROS(race->predicted_ns, n), ZEROS(r.parts, n), ZEROS(r.executors, n), ZEROS(r.n_read, n));
   for (int32_t i = 0; room && i < n; i++) {
     race->names[i] = names[i];
     race->why[i] = "";
@@ -247,13 +245,10 @@ situ_status race_plans(situ_race **out, const situ_plan *const *plans, const cha
     race->predicted_ns[i] = situ_plan_by_parts_ns(plans[i]);
   }
   situ_status status = room ? measure_options_take(&r.m, options, error) : fail_no_memory(error);
-  if (status == SITU_STATUS_OK && !r.m.options.replay) status = measure_begin(&r.m, options, problem, model, a, error);
+  if (status == SITU_STATUS_OK && !r.m.options.replay)
+    status = measure_begin(&r.m, options, problem, model, race->arena, error);
   if (status == SITU_STATUS_OK) status = race_into(&r, plans, model, error);
-  if (status == SITU_STATUS_OK)
-    *out = race;
-  else
-    situ_race_free(race);
-  return status;
+  HAND_OUT(out, race, status, situ_race_free);
 }
 
 void situ_race_free(situ_race *race) {

@@ -35,11 +35,7 @@ situ_status ranks_open(ranks **out, const wait_limit *wait, situ_error *error) {
   r->wait = wait;
   situ_status status = mpi_port_open(&r->port, false, error);
   if (status == SITU_STATUS_OK) status = listen_for_failures(r, error);
-  if (status == SITU_STATUS_OK)
-    *out = r;
-  else
-    free(r);
-  return status;
+  HAND_OUT(out, r, status, free);
 }
 
 /* ---- messages ---- */

@@ -1,6 +1,5 @@
 /* Runs a plan: its parts on their devices, measured and compared with the prediction and the whole model. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/arguments.h"
 #include "base/checked.h"
@@ -382,22 +381,15 @@ situ_status run_plan(situ_run **out, const situ_plan *plan, const char *model, c
                      situ_error *error) {
   situ_error own = {0};
   TRY(check_plan(plan, error));
-  arena *a = arena_new();
-  situ_run *run = a && arena_hold(a, plan->problem->arena) ? ARENA_ZERO(a, situ_run, 1) : NULL;
-  running *r = run ? ARENA_ZERO(a, running, 1) : NULL;
+  situ_run *run = NOUN_NEW(situ_run, plan->problem->arena);
+  running *r = run ? ARENA_ZERO(run->arena, running, 1) : NULL;
   if (!r) {
-    arena_free(a);
+    situ_run_free(run);
     return fail_no_memory(error);
   }
-  run->arena = a;
   run->problem = plan->problem;
   *r = (running){.run = run, .plan = plan, .problem = plan->problem, .error = error ? error : &own};
-  situ_status status = begin(r, model, options);
-  if (status == SITU_STATUS_OK)
-    *out = run;
-  else
-    situ_run_free(run);
-  return status;
+  HAND_OUT(out, run, begin(r, model, options), situ_run_free);
 }
 
 void situ_run_free(situ_run *run) {

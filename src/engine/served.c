@@ -241,14 +241,12 @@ situ_status served_run(situ_run **out, const situ_problem *problem, const char *
                        const measure_options *options, situ_error *error) {
   REQUIRE(out && problem && model && request && options);
   situ_error own = {0};
-  arena *a = arena_new();
-  situ_run *run = a && arena_hold(a, problem->arena) ? ARENA_ZERO(a, situ_run, 1) : NULL;
-  serving *s = run ? ARENA_ZERO(a, serving, 1) : NULL;
-  if (!s || !(run->served = ARENA_ZERO(a, run_served, 1))) {
-    arena_free(a);
+  situ_run *run = NOUN_NEW(situ_run, problem->arena);
+  serving *s = run ? ARENA_ZERO(run->arena, serving, 1) : NULL;
+  if (!s || !(run->served = ARENA_ZERO(run->arena, run_served, 1))) {
+    situ_run_free(run);
     return fail_no_memory(error);
   }
-  run->arena = a;
   run->problem = problem;
   *run->served = (run_served){.prompt = request->prompt,
                               .generate = request->generate,
@@ -259,10 +257,5 @@ situ_status served_run(situ_run **out, const situ_problem *problem, const char *
   s->served = run->served;
   s->asked = request;
   s->error = error ? error : &own;
-  situ_status status = serve(s, model, options);
-  if (status == SITU_STATUS_OK)
-    *out = run;
-  else
-    situ_run_free(run);
-  return status;
+  HAND_OUT(out, run, serve(s, model, options), situ_run_free);
 }

@@ -52,21 +52,16 @@ struct situ_graph_builder {
 situ_status situ_graph_builder_new(situ_graph_builder **out, const char *model, situ_error *error) {
   if (out) *out = NULL;
   TRY(GIVEN(error, out));
-  arena *a = arena_new();
-  situ_graph_builder *b = a ? ARENA_ZERO(a, situ_graph_builder, 1) : NULL;
-  if (!b) {
-    arena_free(a);
-    return fail_no_memory(error);
-  }
-  b->arena = a;
-  char *name = arena_string(a, model ? model : "model");
+  situ_graph_builder *b = NOUN_NEW(situ_graph_builder, NULL);
+  if (!b) return fail_no_memory(error);
+  char *name = arena_string(b->arena, model ? model : "model");
   if (name) text_make_utf8(name);
   b->model = name;
-  b->kinds.numbers = string_map_new(a, 64);
-  b->layers.numbers = string_map_new(a, 64);
-  b->weight_types.numbers = string_map_new(a, 8);
+  b->kinds.numbers = string_map_new(b->arena, 64);
+  b->layers.numbers = string_map_new(b->arena, 64);
+  b->weight_types.numbers = string_map_new(b->arena, 8);
   if (!b->model || !b->kinds.numbers || !b->layers.numbers || !b->weight_types.numbers) {
-    arena_free(a);
+    arena_free(b->arena);
     return fail_no_memory(error);
   }
   *out = b;

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/contracts.h"
 #include "solve/stream/rank.h"
 #include "view/equal_devices.h"
 

@@ -1,7 +1,6 @@
 #include "learn/hsdag_net.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/contracts.h"
 

@@ -1,5 +1,4 @@
 /* Training: problems in, a policy file out. */
-#include <string.h>
 
 #include "base/arguments.h"
 #include "base/checked.h"

@@ -3,7 +3,6 @@
 
 #include "base/contracts.h"
 #include "base/fail.h"
-#include "base/file.h"
 #include "learn/learner.h"
 #include "learn/shipped.h"
 

@@ -1,5 +1,4 @@
 /* Attention within windows. */
-#include <string.h>
 #include <tgmath.h> /* sqrt of float is sqrtf */
 
 #include "base/contracts.h"

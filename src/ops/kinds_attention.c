@@ -3,7 +3,6 @@
  * With B batch, N heads, S queries, T keys, H and V the widths of a head of keys and of values, one attention is 2 B N
  * S T (H + V) FLOPs of products and 7 B N S T of scale, mask and softmax. Causal masks are not subtracted: plain
  * kernels compute the masked entries too. */
-#include <string.h>
 
 #include "ops/kind.h"
 

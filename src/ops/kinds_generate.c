@@ -1,7 +1,6 @@
 /* Tensors out of few numbers: fills, ranges, random numbers, unit matrices. They write bytes and compute nothing, but
  * random numbers count 10 FLOPs each (a counter-based generator and a transformation). */
 #include <math.h>
-#include <string.h>
 
 #include "ops/kind.h"
 

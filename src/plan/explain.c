@@ -170,16 +170,16 @@ situ_status situ_explain(situ_explanation **out, const situ_plan *plan, situ_err
   TRY(GIVEN(error, out, plan));
   if (!plan->device || plan_check_shape(plan))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to explain");
-  arena *a = arena_new(), *scratch = arena_new();
-  situ_explanation *x = a ? ARENA_ZERO(a, situ_explanation, 1) : NULL;
-  if (x) x->arena = a, x->n_operators = plan->n_operators;
+  situ_explanation *x = NOUN_NEW(situ_explanation, NULL);
+  arena *scratch = arena_new();
+  if (x) x->n_operators = plan->n_operators;
   bool made = x && scratch && fill(x, plan, scratch);
   arena_free(scratch);
   if (made) {
     *out = x;
     return SITU_STATUS_OK;
   }
-  arena_free(a);
+  situ_explanation_free(x);
   return fail_no_memory(error);
 }
 

@@ -8,13 +8,8 @@
 #include "view/handovers.h"
 
 situ_plan *plan_new(const situ_problem *problem) {
-  arena *a = arena_new();
-  situ_plan *plan = a && arena_hold(a, problem->arena) ? ARENA_ZERO(a, situ_plan, 1) : NULL;
-  if (!plan) {
-    arena_free(a);
-    return NULL;
-  }
-  plan->arena = a;
+  situ_plan *plan = NOUN_NEW(situ_plan, problem->arena);
+  if (!plan) return NULL;
   plan->problem = problem;
   plan->n_operators = problem->n_operators;
   plan->n_devices = problem->n_devices;

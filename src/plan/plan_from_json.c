@@ -331,10 +331,5 @@ situ_status plan_from_json(situ_plan **out, const situ_problem *problem, const j
   situ_plan *plan = plan_new(problem);
   if (!plan) return fail_no_memory(error);
   plan->claimed = true;
-  situ_status status = read_all(plan, root, where, error);
-  if (status == SITU_STATUS_OK)
-    *out = plan;
-  else
-    situ_plan_free(plan);
-  return status;
+  HAND_OUT(out, plan, read_all(plan, root, where, error), situ_plan_free);
 }

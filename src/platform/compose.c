@@ -6,7 +6,6 @@
 #include "base/ascii.h"
 #include "base/checked.h"
 #include "base/fail.h"
-#include "base/near_name.h"
 #include "platform/catalogue.h"
 #include "platform/platform_sources.h"
 #include "platform/stated.h"

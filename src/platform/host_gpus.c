@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/system_program.h"
 
 enum { MAX_ANSWER = 1 << 20, MAX_SECONDS = 4, PATH_MAX_BYTES = 400 };

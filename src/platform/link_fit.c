@@ -231,17 +231,10 @@ static situ_status make(situ_link_fit *fit, reader *r, bool absolute) {
 situ_status situ_link_fit_read(situ_link_fit **out, const char *path, bool absolute, situ_error *error) {
   if (out) *out = NULL;
   TRY(GIVEN(error, out, path));
-  arena *a = arena_new();
-  situ_link_fit *fit = a ? ARENA_ZERO(a, situ_link_fit, 1) : NULL;
-  reader r = {.path = path, .error = error, .arena = a, .bytes_column = -1, .time_column = -1};
-  situ_status status = fit ? make(fit, &r, absolute) : fail_no_memory(error);
-  if (status != SITU_STATUS_OK) {
-    arena_free(a);
-    return status;
-  }
-  fit->arena = a;
-  *out = fit;
-  return SITU_STATUS_OK;
+  situ_link_fit *fit = NOUN_NEW(situ_link_fit, NULL);
+  if (!fit) return fail_no_memory(error);
+  reader r = {.path = path, .error = error, .arena = fit->arena, .bytes_column = -1, .time_column = -1};
+  HAND_OUT(out, fit, make(fit, &r, absolute), situ_link_fit_free);
 }
 
 void situ_link_fit_free(situ_link_fit *fit) {

@@ -191,24 +191,18 @@ situ_status platform_new(situ_platform **out, const char *name, const situ_devic
   if (n_links < 0 || n_links > SITU_MAX_LINKS)
     return fail_with(error, SITU_STATUS_BAD_INPUT, name, "a platform has 0 to %d links, not %d", SITU_MAX_LINKS,
                      (int)n_links);
-  arena *a = arena_new();
-  situ_platform *p = ARENA_ZERO(a, situ_platform, 1);
-  situ_status status = SITU_STATUS_OK;
-  if (!p) {
-    status = fail_no_memory(error);
-  } else {
-    p->arena = a;
-    p->n_devices = n_devices;
-    p->n_links = n_links;
-    p->uneven.device = -1;
-    if (!platform_alloc(p, name)) status = fail_no_memory(error);
-  }
+  situ_platform *p = NOUN_NEW(situ_platform, NULL);
+  if (!p) return fail_no_memory(error);
+  p->n_devices = n_devices;
+  p->n_links = n_links;
+  p->uneven.device = -1;
+  situ_status status = platform_alloc(p, name) ? SITU_STATUS_OK : fail_no_memory(error);
   if (status == SITU_STATUS_OK) status = add_devices(p, devices, error);
   if (status == SITU_STATUS_OK && !number_servers(p)) status = fail_no_memory(error);
   if (status == SITU_STATUS_OK) status = add_links(p, links, error);
   if (status == SITU_STATUS_OK) status = routes_find(p, error);
   if (status != SITU_STATUS_OK) {
-    arena_free(a);
+    situ_platform_free(p);
     return status;
   }
   CONTRACT(platform_check(p));

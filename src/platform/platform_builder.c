@@ -17,14 +17,9 @@ struct situ_platform_builder {
 situ_status situ_platform_builder_new(situ_platform_builder **out, const char *name, situ_error *error) {
   if (out) *out = NULL;
   TRY(GIVEN(error, out));
-  arena *a = arena_new();
-  situ_platform_builder *b = a ? ARENA_ZERO(a, situ_platform_builder, 1) : NULL;
-  if (b) {
-    b->arena = a;
-    b->name = arena_string(a, name ? name : "platform");
-  }
-  if (!b || !b->name) {
-    arena_free(a);
+  situ_platform_builder *b = NOUN_NEW(situ_platform_builder, NULL);
+  if (!b || !(b->name = arena_string(b->arena, name ? name : "platform"))) {
+    situ_platform_builder_free(b);
     return fail_no_memory(error);
   }
   *out = b;

@@ -1,7 +1,6 @@
 #include "platform/routes.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/checked.h"
 #include "base/contracts.h"

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "base/fail.h"
 #include "read/gguf_header.h"
 #include "read/lm_known.h"

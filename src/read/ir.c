@@ -11,7 +11,6 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "graph/builder.h"
-#include "graph/graph.h"
 #include "read/ir_net.h"
 #include "read/node_cost.h"
 #include "read/reader.h"

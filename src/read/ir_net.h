@@ -10,6 +10,7 @@
 typedef struct ir_net ir_net;
 struct read_source;
 struct read_result;
+struct ir_call;
 
 typedef struct ir_attr {
   const char *key, *value;
@@ -124,9 +125,9 @@ int64_t ir_trips(const ir_layer *layer);
 /* Whether the layer is an external value (Parameter, Const) or an end (Result), and does no work. */
 bool ir_is_boundary(const ir_layer *layer);
 
-/* Whole numbers of an attribute, at most `most`; returns how many. */
+/* Whole numbers of an attribute, at most `max`; returns how many. */
 int32_t ir_ints(const ir_layer *layer, const char *key, int64_t *into, int32_t max);
-/* The value of an attribute, or `otherwise`. */
+/* The value of an attribute, or the default. */
 int64_t ir_int(const ir_layer *layer, const char *key, int64_t default_value);
 
 const char *ir_text(const ir_layer *layer, const char *key, const char *default_value);
@@ -134,6 +135,32 @@ bool ir_is_true(const ir_layer *layer, const char *key);
 
 /* A tensor of weights with its groups, the first dimension, put into the second. Without memory it stays as it is. */
 ops_tensor ir_without_groups(const ops_tensor *t, arena *a);
+
+/* How the work of a kind is counted. */
+typedef enum ir_rule {
+  IR_BY_NAME,       /* no rule: as the ONNX kind of the same name, if there is one */
+  IR_AS_ONNX,       /* as the ONNX kind of the row */
+  IR_EACH,          /* `cost` FLOPs for each element of the first output */
+  IR_MATRIX,        /* MatMul with transpose_a, transpose_b */
+  IR_CONVOLUTION,   /* weights as an input; before version 10 within the layer */
+  IR_GROUPED,       /* weights with a dimension of groups in front */
+  IR_DECONVOLUTION, /* the same two, backward */
+  IR_GROUPED_BACK,
+  IR_POOL,     /* the kernel as "3,3" */
+  IR_DENSE,    /* FullyConnected, weights within the layer */
+  IR_CELL,     /* one step of a recurrent layer with `cost` gates */
+  IR_SEQUENCE, /* all steps: the input is batch, steps, features */
+  IR_ATTENTION /* scaled dot products of query, key, value */
+} ir_rule;
+
+/* A kind of layer: a row of ir_kinds.csv. */
+typedef struct ir_kind {
+  const char *type, *onnx; /* onnx: the kind of ONNX that does the same; NULL: of the same name, or none */
+  situ_status (*infer)(const struct ir_call *call); /* ir_rules.c; NULL: shapes stay as the file states them */
+  ir_rule rule;
+  int cost;
+} ir_kind;
+const ir_kind *ir_kind_of(const char *type);
 
 /* Whether there is a rule for the work of layers of this kind. */
 bool ir_is_known(const ir_layer *layer);

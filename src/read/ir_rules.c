@@ -8,17 +8,16 @@
 #include "base/fail.h"
 #include "read/ir_net.h"
 
-typedef struct call {
+struct ir_call {
   const ir_layer *layer;
   const ops_tensor **in;
   ops_tensor *out;
   int32_t n_in, n_out;
+  const char *onnx; /* the kind that does the same */
   arena *a;
   situ_error *error;
-} call;
-
-/* `onnx` is the kind of the row. */
-typedef situ_status (*rule_fn)(const call *c, const char *onnx);
+};
+typedef struct ir_call call;
 
 /* ---- what comes in and goes out ---- */
 
@@ -109,35 +108,42 @@ static situ_status as_onnx(const call *c, const char *kind, const ops_tensor *co
 
 /* ---- rules that are names ---- */
 
-static situ_status same(const call *c, const char *onnx) {
-  (void)onnx;
-  return in(c, 0) ? put(c, 0, in(c, 0)->rank, in(c, 0)->dims) : SITU_STATUS_OK;
-}
+static situ_status same(const call *c) { return in(c, 0) ? put(c, 0, in(c, 0)->rank, in(c, 0)->dims) : SITU_STATUS_OK; }
 
 /* All inputs in the same order, no attributes. */
-static situ_status plain(const call *c, const char *onnx) { return as_onnx(c, onnx, c->in, c->n_in, NULL, 0); }
+static situ_status plain(const call *c) { return as_onnx(c, c->onnx, c->in, c->n_in, NULL, 0); }
 
 /* The first input only. */
-static situ_status unary(const call *c, const char *onnx) {
-  return c->n_in > 0 ? as_onnx(c, onnx, c->in, 1, NULL, 0) : SITU_STATUS_OK;
+static situ_status unary(const call *c) {
+  return c->n_in > 0 ? as_onnx(c, c->onnx, c->in, 1, NULL, 0) : SITU_STATUS_OK;
 }
 
 /* With the attribute axis. */
-static situ_status along(const call *c, const char *onnx) {
+static situ_status along(const call *c) {
   ops_attr axis = INT_ATTR("axis", ir_int(c->layer, "axis", strcmp(c->layer->type, "OneHot") == 0 ? -1 : 0));
-  return as_onnx(c, onnx, c->in, c->n_in, &axis, 1);
+  return as_onnx(c, c->onnx, c->in, c->n_in, &axis, 1);
 }
 
-static situ_status compare(const call *c, const char *onnx) {
-  TRY(plain(c, onnx));
+static situ_status compare(const call *c) {
+  TRY(plain(c));
   if (strcmp(c->layer->type, "NotEqual") == 0 && c->n_out > 0) c->out[0].ints = NULL; /* the opposite of Equal */
   return SITU_STATUS_OK;
 }
 
 /* ---- products and windows ---- */
 
-static situ_status matrix(const call *c, const char *onnx) {
-  (void)onnx;
+ops_tensor ir_without_groups(const ops_tensor *t, arena *a) {
+  ops_tensor made = *t;
+  int64_t *dims = t->rank > 1 ? ARENA_NEW(a, int64_t, t->rank) : NULL;
+  if (!dims) return made;
+  dims[0] = t->dims[0] < 0 || t->dims[1] < 0 ? -1 : sat_mul(t->dims[0], t->dims[1]);
+  for (int32_t d = 2; d < t->rank; d++) dims[d - 1] = t->dims[d];
+  made.rank--;
+  made.dims = dims;
+  return made;
+}
+
+static situ_status matrix(const call *c) {
   ops_attr attrs[2] = {INT_ATTR("transA", ir_is_true(c->layer, "transpose_a")),
                        INT_ATTR("transB", ir_is_true(c->layer, "transpose_b"))};
   return c->n_in > 1 ? as_onnx(c, "FusedMatMul", c->in, 2, attrs, 2) : SITU_STATUS_OK;
@@ -159,8 +165,8 @@ static bool pads_same(const call *c) { return strncmp(ir_text(c->layer, "auto_pa
 
 /* Convolutions: data, weights, and of those back in space the shape of the output. "Group..." has groups in front of
  * its weights. The file's zero pads of auto_pad do not count; back in space auto_pad means none. */
-static situ_status convolve(const call *c, const char *onnx) {
-  bool back = strcmp(onnx, "ConvTranspose") == 0, deformed = strcmp(c->layer->type, "DeformableConvolution") == 0;
+static situ_status convolve(const call *c) {
+  bool back = strcmp(c->onnx, "ConvTranspose") == 0, deformed = strcmp(c->layer->type, "DeformableConvolution") == 0;
   bool grouped = strncmp(c->layer->type, "Group", 5) == 0;
   const ops_tensor *x = in(c, 0), *w = in(c, deformed ? 2 : 1);
   if (rank_of(x) < 3 || rank_of(w) < 2 || x->rank > OPS_MAX_RANK) return SITU_STATUS_OK;
@@ -185,7 +191,7 @@ static situ_status convolve(const call *c, const char *onnx) {
   if (wanted) attrs[n_attrs++] = INTS_ATTR("output_shape", wanted, n);
   if (back && !wanted) attrs[n_attrs++] = INTS_ATTR("output_padding", extra, n);
   const ops_tensor *inputs[2] = {x, &joined};
-  return as_onnx(c, onnx, inputs, 2, attrs, n_attrs);
+  return as_onnx(c, c->onnx, inputs, 2, attrs, n_attrs);
 }
 
 /* The places of a window along one axis. "ceil" counts a last window that is not wholly inside; "ceil_torch" only when
@@ -207,8 +213,7 @@ static situ_status slide(const call *c, int64_t size, int64_t kernel, int64_t st
   return SITU_STATUS_OK;
 }
 
-static situ_status pool(const call *c, const char *onnx) {
-  (void)onnx;
+static situ_status pool(const call *c) {
   int64_t dims[OPS_MAX_RANK], kernel[OPS_MAX_RANK], strides[OPS_MAX_RANK], dilations[OPS_MAX_RANK];
   int64_t begin[OPS_MAX_RANK], end[OPS_MAX_RANK];
   int32_t rank = copy_dims(c, dims), n = rank - 2;
@@ -227,8 +232,7 @@ static situ_status pool(const call *c, const char *onnx) {
 }
 
 /* The size of space is the second input. */
-static situ_status adaptive_pool(const call *c, const char *onnx) {
-  (void)onnx;
+static situ_status adaptive_pool(const call *c) {
   int64_t dims[OPS_MAX_RANK], n;
   int32_t rank = copy_dims(c, dims);
   const int64_t *sizes = ints_of(c, 1, &n);
@@ -239,8 +243,7 @@ static situ_status adaptive_pool(const call *c, const char *onnx) {
 }
 
 /* Boxes of an image: one output for each box, its channels, and a size that attributes state. */
-static situ_status boxes(const call *c, const char *onnx) {
-  (void)onnx;
+static situ_status boxes(const call *c) {
   bool by_place = strcmp(c->layer->type, "PSROIPooling") == 0;
   int64_t size = ir_int(c->layer, "group_size", -1);
   int64_t dims[4] = {dim_of(in(c, 1), 0), by_place ? ir_int(c->layer, "output_dim", -1) : dim_of(in(c, 0), 1),
@@ -251,33 +254,31 @@ static situ_status boxes(const call *c, const char *onnx) {
 
 /* ---- views and moves ---- */
 
-static situ_status reshape(const call *c, const char *onnx) {
-  (void)onnx;
+static situ_status reshape(const call *c) {
   ops_attr zero = INT_ATTR("allowzero", !ir_is_true(c->layer, "special_zero"));
   return c->n_in > 1 ? as_onnx(c, "Reshape", c->in, 2, &zero, 1) : SITU_STATUS_OK;
 }
 
 /* Squeeze and Unsqueeze: what axes are given has to be known. */
-static situ_status by_axes(const call *c, const char *onnx) {
+static situ_status by_axes(const call *c) {
   int64_t n;
-  return in(c, 1) && !ints_of(c, 1, &n) ? SITU_STATUS_OK : plain(c, onnx);
+  return in(c, 1) && !ints_of(c, 1, &n) ? SITU_STATUS_OK : plain(c);
 }
 
-static situ_status transpose(const call *c, const char *onnx) {
-  (void)onnx;
+static situ_status transpose(const call *c) {
   int64_t n;
   const int64_t *order = ints_of(c, 1, &n);
   ops_attr perm = INTS_ATTR("perm", order, n);
   return order ? as_onnx(c, "Transpose", c->in, 1, &perm, n > 0) : SITU_STATUS_OK;
 }
 
-static situ_status gather(const call *c, const char *onnx) {
+static situ_status gather(const call *c) {
   int64_t axis, batch = ir_int(c->layer, "batch_dims", 0), dims[2 * OPS_MAX_RANK];
   const ops_tensor *t = in(c, 0), *index = in(c, 1);
   if (!scalar_of(c, 2, &axis) || rank_of(t) < 1 || rank_of(index) < 0) return SITU_STATUS_OK;
   TRY(axis_of(c, axis, t->rank, &axis));
   if (batch < 0) batch += index->rank;
-  if (batch == 0) return as_onnx(c, onnx, c->in, 2, &INT_ATTR("axis", axis), 1);
+  if (batch == 0) return as_onnx(c, c->onnx, c->in, 2, &INT_ATTR("axis", axis), 1);
   if (batch < 0 || batch > axis || batch > index->rank) return bad(c, "batch_dims is", batch);
   int64_t rank = 0;
   for (int64_t d = 0; d < axis; d++) dims[rank++] = t->dims[d];
@@ -286,9 +287,9 @@ static situ_status gather(const call *c, const char *onnx) {
   return put(c, 0, rank, dims);
 }
 
-static situ_status gather_nd(const call *c, const char *onnx) {
+static situ_status gather_nd(const call *c) {
   ops_attr batch = INT_ATTR("batch_dims", ir_int(c->layer, "batch_dims", 0));
-  return as_onnx(c, onnx, c->in, c->n_in, &batch, 1);
+  return as_onnx(c, c->onnx, c->in, c->n_in, &batch, 1);
 }
 
 /* The axis that a split is along, by the sizes that the file states for its parts; -1 when they do not tell. */
@@ -317,8 +318,7 @@ static situ_status put_parts(const call *c, int64_t axis, const int64_t *sizes) 
 }
 
 /* Parts of one axis, equal ones or of given lengths, of which one may be -1: the rest. */
-static situ_status split(const call *c, const char *onnx) {
-  (void)onnx;
+static situ_status split(const call *c) {
   int64_t axis, n = c->n_out, rest = -1, sum = 0, sizes[OPS_MAX_VALUES];
   const ops_tensor *t = in(c, 0);
   if (rank_of(t) < 1) return SITU_STATUS_OK;
@@ -341,10 +341,10 @@ static situ_status split(const call *c, const char *onnx) {
 }
 
 /* Data, start, stop, step, axes: ONNX has the axes before the steps. */
-static situ_status slice(const call *c, const char *onnx) {
+static situ_status slice(const call *c) {
   if (c->n_in < 4) return SITU_STATUS_OK;
   const ops_tensor *inputs[5] = {c->in[0], c->in[1], c->in[2], in(c, 4), c->in[3]};
-  return as_onnx(c, onnx, inputs, 5, NULL, 0);
+  return as_onnx(c, c->onnx, inputs, 5, NULL, 0);
 }
 
 /* A StridedSlice as a Slice and, in `shape`, what becomes of its dimensions: axes that fall away or come in. */
@@ -391,7 +391,7 @@ static situ_status read_slices(const call *c, int64_t rank, sliced *s) {
   return SITU_STATUS_OK;
 }
 
-static situ_status strided_slice(const call *c, const char *onnx) {
+static situ_status strided_slice(const call *c) {
   int64_t n, dims[2 * OPS_MAX_RANK];
   const ops_tensor *t = in(c, 0);
   bool known = ints_of(c, 1, &n) && ints_of(c, 2, &n) && (!in(c, 3) || ints_of(c, 3, &n));
@@ -404,7 +404,7 @@ static situ_status strided_slice(const call *c, const char *onnx) {
   call inner = *c;
   inner.out = &cut;
   inner.n_out = 1;
-  TRY(as_onnx(&inner, onnx, c->in, 1, attrs, 4));
+  TRY(as_onnx(&inner, c->onnx, c->in, 1, attrs, 4));
   if (cut.rank != t->rank) return SITU_STATUS_OK;
   for (int64_t d = 0; d < s.rank; d++) dims[d] = s.shape[d] < 0 ? 1 : cut.dims[s.shape[d]];
   TRY(put(c, 0, s.rank, dims));
@@ -416,12 +416,12 @@ static situ_status strided_slice(const call *c, const char *onnx) {
 
 /* Without the axes: a dimension that is reduced and kept has the size 1, which the file states, so the open ones are
  * those of the input. */
-static situ_status reduce(const call *c, const char *onnx) {
+static situ_status reduce(const call *c) {
   int64_t n, dims[OPS_MAX_RANK];
   bool keep = ir_is_true(c->layer, "keep_dims");
   const int64_t *axes = ints_of(c, 1, &n);
   ops_attr attrs[3] = {INT_ATTR("keepdims", keep), INT_ATTR("noop_with_empty_axes", 1), INTS_ATTR("axes", axes, n)};
-  if (axes) return as_onnx(c, onnx, c->in, 1, attrs, 3);
+  if (axes) return as_onnx(c, c->onnx, c->in, 1, attrs, 3);
   int32_t rank = copy_dims(c, dims);
   if (!keep || c->n_out != 1 || c->out[0].rank != rank) return SITU_STATUS_OK;
   for (int32_t d = 0; d < rank; d++)
@@ -430,20 +430,20 @@ static situ_status reduce(const call *c, const char *onnx) {
 }
 
 /* To the shape of the second input, both ways only in the mode that says so. */
-static situ_status broadcast(const call *c, const char *onnx) {
+static situ_status broadcast(const call *c) {
   int64_t n;
   const char *mode = ir_text(c->layer, "mode", "numpy");
   const int64_t *target = ints_of(c, 1, &n);
   if (c->n_in < 2) return SITU_STATUS_OK;
-  return strcmp(mode, "explicit") == 0 ? put(c, 0, target ? n : -1, target) : as_onnx(c, onnx, c->in, 2, NULL, 0);
+  return strcmp(mode, "explicit") == 0 ? put(c, 0, target ? n : -1, target) : as_onnx(c, c->onnx, c->in, 2, NULL, 0);
 }
 
 /* Repeats for the last axes, or for axes to be put in front. */
-static situ_status tile(const call *c, const char *onnx) {
+static situ_status tile(const call *c) {
   int64_t n, dims[OPS_MAX_RANK], own[OPS_MAX_RANK];
   const int64_t *repeats = ints_of(c, 1, &n);
   int32_t rank = copy_dims(c, own);
-  if (repeats && n == rank) return as_onnx(c, onnx, c->in, 2, NULL, 0);
+  if (repeats && n == rank) return as_onnx(c, c->onnx, c->in, 2, NULL, 0);
   int64_t made = max64(n, rank);
   if (!repeats || rank < 0 || made > OPS_MAX_RANK) return SITU_STATUS_OK;
   for (int64_t d = 0; d < made; d++) {
@@ -455,7 +455,7 @@ static situ_status tile(const call *c, const char *onnx) {
   return put(c, 0, made, dims);
 }
 
-static situ_status pad(const call *c, const char *onnx) {
+static situ_status pad(const call *c) {
   int64_t n, n_end, pads[2 * OPS_MAX_RANK];
   const int64_t *begin = ints_of(c, 1, &n), *end = ints_of(c, 2, &n_end);
   if (!begin || !end || n != n_end || n > OPS_MAX_RANK) return SITU_STATUS_OK;
@@ -463,13 +463,12 @@ static situ_status pad(const call *c, const char *onnx) {
     pads[k] = begin[k];
     pads[n + k] = end[k];
   }
-  return as_onnx(c, onnx, c->in, 1, &INTS_ATTR("pads", pads, 2 * n), 1);
+  return as_onnx(c, c->onnx, c->in, 1, &INTS_ATTR("pads", pads, 2 * n), 1);
 }
 
 /* Version 0 has sizes for the axes of an attribute. Version 4 has sizes, scales and then axes as inputs, version 11 one
  * of the two and axes. Scales count in float arithmetic, rounded down. */
-static situ_status interpolate(const call *c, const char *onnx) {
-  (void)onnx;
+static situ_status interpolate(const call *c) {
   int64_t dims[OPS_MAX_RANK], axes[OPS_MAX_RANK], begin[OPS_MAX_RANK], end[OPS_MAX_RANK], n_axes, n_sizes;
   int32_t rank = copy_dims(c, dims);
   const char *mode = ir_text(c->layer, "shape_calculation_mode", "");
@@ -503,8 +502,7 @@ static situ_status interpolate(const call *c, const char *onnx) {
 /* ---- the rest ---- */
 
 /* Batch, directions, steps, hidden size; and the state after the last step. */
-static situ_status sequence(const call *c, const char *onnx) {
-  (void)onnx;
+static situ_status sequence(const call *c) {
   const ops_tensor *x = in(c, 0);
   int64_t directions = strcmp(ir_text(c->layer, "direction", ""), "bidirectional") == 0 ? 2 : 1;
   int64_t hidden = ir_int(c->layer, "hidden_size", -1), state[3] = {dim_of(x, 0), directions, hidden};
@@ -515,16 +513,14 @@ static situ_status sequence(const call *c, const char *onnx) {
   return SITU_STATUS_OK;
 }
 
-static situ_status cell(const call *c, const char *onnx) {
-  (void)onnx;
+static situ_status cell(const call *c) {
   const int64_t state[2] = {dim_of(in(c, 0), 0), ir_int(c->layer, "hidden_size", -1)};
   for (int32_t i = 0; i < c->n_out && rank_of(in(c, 0)) == 2; i++) TRY(put(c, i, 2, state));
   return SITU_STATUS_OK;
 }
 
 /* The queries' shape with the length of values. */
-static situ_status attention(const call *c, const char *onnx) {
-  (void)onnx;
+static situ_status attention(const call *c) {
   int64_t dims[OPS_MAX_RANK];
   int32_t rank = copy_dims(c, dims);
   const ops_tensor *v = in(c, 2);
@@ -534,177 +530,50 @@ static situ_status attention(const call *c, const char *onnx) {
 }
 
 /* The best k: the number is the second input. */
-static situ_status top(const call *c, const char *onnx) { return c->n_in > 1 ? along(c, onnx) : SITU_STATUS_OK; }
+static situ_status top(const call *c) { return c->n_in > 1 ? along(c) : SITU_STATUS_OK; }
 
 /* The shape is the value of an input. */
-static situ_status filled(const call *c, const char *onnx) {
-  (void)onnx;
+static situ_status filled(const call *c) {
   int64_t n;
   const int64_t *shape = ints_of(c, 0, &n);
   return put(c, 0, shape ? n : -1, shape);
 }
 
-static situ_status blocks(const call *c, const char *onnx) {
+static situ_status blocks(const call *c) {
   ops_attr size = INT_ATTR("blocksize", ir_int(c->layer, "block_size", 1));
-  return rank_of(in(c, 0)) == 4 ? as_onnx(c, onnx, c->in, 1, &size, 1) : SITU_STATUS_OK;
+  return rank_of(in(c, 0)) == 4 ? as_onnx(c, c->onnx, c->in, 1, &size, 1) : SITU_STATUS_OK;
 }
 
-static situ_status einsum(const call *c, const char *onnx) {
+static situ_status einsum(const call *c) {
   ops_attr equation = {.name = "equation", .type = OPS_STRING, .s = ir_text(c->layer, "equation", "")};
-  return as_onnx(c, onnx, c->in, c->n_in, &equation, 1);
+  return as_onnx(c, c->onnx, c->in, c->n_in, &equation, 1);
 }
 
 /* ---- the table ---- */
 
-typedef struct row {
-  const char *type;
-  rule_fn rule;
-  const char *onnx;
-} row;
-
-/* Kinds of the same name without a row are elementwise in one input, or are left alone: see ir_infer. */
-static const row rows[] = {
-    {"AdaptiveAvgPool", adaptive_pool, NULL},
-    {"AdaptiveMaxPool", adaptive_pool, NULL},
-    {"Add", plain, NULL},
-    {"Assign", same, NULL},
-    {"AvgPool", pool, NULL},
-    {"BatchNormInference", same, NULL},
-    {"BitwiseAnd", plain, NULL},
-    {"BitwiseOr", plain, NULL},
-    {"BitwiseXor", plain, NULL},
-    {"Broadcast", broadcast, "Expand"},
-    {"Bucketize", same, NULL},
-    {"Concat", along, NULL},
-    {"ConvertLike", same, NULL},
-    {"Convolution", convolve, "Conv"},
-    {"ConvolutionBackpropData", convolve, "ConvTranspose"},
-    {"CumSum", same, NULL},
-    {"DeformableConvolution", convolve, "Conv"},
-    {"DepthToSpace", blocks, NULL},
-    {"Divide", plain, "Div"},
-    {"Einsum", einsum, NULL},
-    {"Equal", plain, NULL},
-    {"FakeConvert", same, NULL},
-    {"FakeQuantize", same, NULL},
-    {"FloorMod", plain, "Mod"},
-    {"Gather", gather, "Gather"},
-    {"GatherElements", along, NULL},
-    {"GatherND", gather_nd, "GatherND"},
-    {"Greater", plain, NULL},
-    {"GreaterEqual", plain, "GreaterOrEqual"},
-    {"GridSample", plain, NULL},
-    {"GroupConvolution", convolve, "Conv"},
-    {"GroupConvolutionBackpropData", convolve, "ConvTranspose"},
-    {"GroupNormalization", same, NULL},
-    {"GRN", same, NULL},
-    {"GRUCell", cell, NULL},
-    {"GRUSequence", sequence, NULL},
-    {"Interpolate", interpolate, NULL},
-    {"LRN", same, NULL},
-    {"LSTMCell", cell, NULL},
-    {"LSTMSequence", sequence, NULL},
-    {"Less", plain, NULL},
-    {"LessEqual", plain, "LessOrEqual"},
-    {"LogicalAnd", plain, "And"},
-    {"LogicalOr", plain, "Or"},
-    {"LogicalXor", plain, "Xor"},
-    {"MVN", same, NULL},
-    {"MatMul", matrix, NULL},
-    {"MaxPool", pool, NULL},
-    {"Maximum", plain, "Max"},
-    {"Minimum", plain, "Min"},
-    {"Mod", plain, NULL},
-    {"Multiply", plain, "Mul"},
-    {"NonZero", plain, NULL},
-    {"NormalizeL2", same, NULL},
-    {"NotEqual", compare, "Equal"},
-    {"OneHot", along, NULL},
-    {"PReLU", same, NULL},
-    {"PRelu", same, NULL},
-    {"PSROIPooling", boxes, NULL},
-    {"Pad", pad, NULL},
-    {"Power", plain, "Pow"},
-    {"RMS", same, NULL},
-    {"RNNCell", cell, NULL},
-    {"RNNSequence", sequence, NULL},
-    {"ROIAlign", boxes, NULL},
-    {"ROIPooling", boxes, NULL},
-    {"RandomUniform", filled, NULL},
-    {"Range", plain, NULL},
-    {"ReadValue", same, NULL},
-    {"ReduceL1", reduce, NULL},
-    {"ReduceL2", reduce, NULL},
-    {"ReduceLogicalAnd", reduce, "ReduceMin"},
-    {"ReduceLogicalOr", reduce, "ReduceMax"},
-    {"ReduceMax", reduce, NULL},
-    {"ReduceMean", reduce, NULL},
-    {"ReduceMin", reduce, NULL},
-    {"ReduceProd", reduce, NULL},
-    {"ReduceSum", reduce, NULL},
-    {"Reshape", reshape, NULL},
-    {"Reverse", same, NULL},
-    {"ReverseSequence", same, NULL},
-    {"Roll", same, NULL},
-    {"ScaledDotProductAttention", attention, NULL},
-    {"ScatterElementsUpdate", same, NULL},
-    {"ScatterNDUpdate", plain, "ScatterND"},
-    {"ScatterUpdate", same, NULL},
-    {"Select", plain, "Where"},
-    {"ShapeOf", unary, "Shape"},
-    {"ShuffleChannels", same, NULL},
-    {"Slice", slice, "Slice"},
-    {"SpaceToDepth", blocks, NULL},
-    {"Split", split, NULL},
-    {"SquaredDifference", plain, "BitwiseAnd"}, /* broadcast, no values */
-    {"Squeeze", by_axes, NULL},
-    {"StridedSlice", strided_slice, "Slice"},
-    {"Subtract", plain, "Sub"},
-    {"Tile", tile, "Tile"},
-    {"TopK", top, NULL},
-    {"Transpose", transpose, NULL},
-    {"Unsqueeze", by_axes, NULL},
-    {"VariadicSplit", split, NULL},
+#define ROW(type, onnx, infer, rule, cost) {type, onnx, infer, IR_##rule, cost},
+static const ir_kind kinds[] = {
+#include "read/ir_rows.h"
 };
 
-/* One element from one element of the first input: names here, kinds of ONNX, which know their values. */
-static const char *const elementwise[][2] = {
-    {"Abs", "Abs"},      {"Acos", ""},
-    {"Acosh", ""},       {"Asin", ""},
-    {"Asinh", ""},       {"Atan", ""},
-    {"Atanh", ""},       {"BitwiseNot", ""},
-    {"Ceiling", "Ceil"}, {"Clamp", ""},
-    {"Convert", "Cast"}, {"Cos", ""},
-    {"Cosh", ""},        {"Elu", ""},
-    {"Erf", ""},         {"Exp", "Exp"},
-    {"Floor", "Floor"},  {"Gelu", ""},
-    {"HSigmoid", ""},    {"HSwish", ""},
-    {"HardSigmoid", ""}, {"Identity", "Identity"},
-    {"IsFinite", ""},    {"IsInf", ""},
-    {"IsNaN", ""},       {"Log", "Log"},
-    {"LogSoftmax", ""},  {"LogicalNot", "Not"},
-    {"Mish", ""},        {"Negative", "Neg"},
-    {"ReLU", "Relu"},    {"Relu", "Relu"},
-    {"Round", ""},       {"Selu", ""},
-    {"Sigmoid", ""},     {"Sign", "Sign"},
-    {"Sin", ""},         {"Sinh", ""},
-    {"SoftMax", ""},     {"SoftPlus", ""},
-    {"SoftSign", ""},    {"Softmax", ""},
-    {"Sqrt", "Sqrt"},    {"Swish", ""},
-    {"Tan", ""},         {"Tanh", ""},
-};
+const ir_kind *ir_kind_of(const char *type) {
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strcmp(kinds[i].type, type) == 0) return &kinds[i];
+  return NULL;
+}
 
 situ_status ir_infer(const ir_layer *l, ops_tensor *outputs, arena *a, situ_error *error) {
-  if (l->n_inputs > INT32_MAX || l->n_outputs > INT32_MAX) return SITU_STATUS_OK;
-  call c = {
-      .layer = l, .out = outputs, .n_in = (int32_t)l->n_inputs, .n_out = (int32_t)l->n_outputs, .a = a, .error = error};
+  const ir_kind *kind = ir_kind_of(l->type);
+  if (!kind || !kind->infer || l->n_inputs > INT32_MAX || l->n_outputs > INT32_MAX) return SITU_STATUS_OK;
+  call c = {.layer = l,
+            .out = outputs,
+            .n_in = (int32_t)l->n_inputs,
+            .n_out = (int32_t)l->n_outputs,
+            .onnx = kind->onnx ? kind->onnx : l->type,
+            .a = a,
+            .error = error};
   c.in = ARENA_NEW(a, const ops_tensor *, l->n_inputs);
   if (!c.in) return fail_no_memory(error);
   for (int32_t i = 0; i < c.n_in; i++) c.in[i] = &l->inputs[i].tensor;
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (strcmp(rows[i].type, l->type) == 0) return rows[i].rule(&c, rows[i].onnx ? rows[i].onnx : rows[i].type);
-  for (size_t i = 0; i < sizeof elementwise / sizeof *elementwise; i++)
-    if (strcmp(elementwise[i][0], l->type) == 0)
-      return *elementwise[i][1] ? unary(&c, elementwise[i][1]) : same(&c, NULL);
-  return SITU_STATUS_OK;
+  return kind->infer(&c);
 }

@@ -410,3 +410,37 @@ situ_status ir_parse(ir_net **out, arena *a, const read_source *source, situ_err
   *out = p.main;
   return SITU_STATUS_OK;
 }
+
+/* ---- attributes ---- */
+
+const char *ir_text(const ir_layer *layer, const char *key, const char *default_value) {
+  for (int64_t i = 0; i < layer->n_attrs; i++)
+    if (strcmp(layer->attrs[i].key, key) == 0) return layer->attrs[i].value;
+  return default_value;
+}
+
+/* The numbers of a list "3,3" (at most `max`); returns how many, 0 when there is no such list. */
+int32_t ir_ints(const ir_layer *layer, const char *key, int64_t *into, int32_t max) {
+  int32_t n = 0;
+  const char *at = ir_text(layer, key, "");
+  while (n < max) {
+    while (*at == ' ' || *at == ',') at++;
+    bool minus = *at == '-';
+    at += minus;
+    if (*at < '0' || *at > '9') break;
+    int64_t value = 0;
+    for (; *at >= '0' && *at <= '9'; at++) value = sat_add(sat_mul(value, 10), *at - '0');
+    into[n++] = minus ? -value : value;
+  }
+  return n;
+}
+
+int64_t ir_int(const ir_layer *layer, const char *key, int64_t default_value) {
+  int64_t value;
+  return ir_ints(layer, key, &value, 1) == 1 ? value : default_value;
+}
+
+bool ir_is_true(const ir_layer *layer, const char *key) {
+  const char *text = ir_text(layer, key, "false");
+  return strcmp(text, "true") == 0 || strcmp(text, "True") == 0 || strcmp(text, "1") == 0;
+}

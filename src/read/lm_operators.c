@@ -1,7 +1,6 @@
 #include "read/lm_operators.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"

@@ -1,6 +1,5 @@
 /* Networks of convolutions: ConvNeXt, ResNet. */
 #include <stdio.h>
-#include <string.h>
 
 #include "read/network.h"
 

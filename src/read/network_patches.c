@@ -1,7 +1,6 @@
 /* Transformers over patches of pictures: ViT, DeiT, BEiT, DINOv2, ..., and the pairs of a tower for pictures and one
  * for texts: CLIP, SigLIP. */
 #include <stdio.h>
-#include <string.h>
 
 #include "read/network.h"
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "base/fail.h"
 #include "graph/builder.h"
 #include "read/assume.h"

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/arguments.h"
-#include "base/checked.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "base/fail.h"
 
 enum { MAX_TEXT = 1024, MAX_ITEMS = 1 << 22, AVERAGE_POOL = 1, MAX_POOL = 17, L2_POOL = 12, CUSTOM = 32 };

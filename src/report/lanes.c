@@ -1,7 +1,6 @@
 #include "report/lanes.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/checked.h"
 #include "base/compare.h"

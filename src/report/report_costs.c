@@ -1,5 +1,4 @@
 /* Costs as tables to edit and to read back: docs/formats/costs.md. */
-#include <string.h>
 
 #include "report/report.h"
 

@@ -1,7 +1,6 @@
 #include "report/report_explain.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/c_locale.h"

@@ -1,8 +1,6 @@
 #include <stdio.h>
-#include <string.h>
 
 #include "api/fit.h"
-#include "api/instance.h"
 #include "report/plan_row.h"
 #include "report/report.h"
 #include "situ/version.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "api/fit.h"
-#include "api/instance.h"
 #include "report/plan_row.h"
 #include "report/report.h"
 #include "situ/version.h"

@@ -1,4 +1,3 @@
-#include "platform/platform.h"
 #include "problem/problem.h"
 #include "report/report.h"
 

@@ -3,7 +3,6 @@
  * pixel melt into one box, so that the file stays small whatever the graph. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"

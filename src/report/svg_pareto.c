@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/checked.h"
 #include "report/draw.h"
 #include "report/report.h"
 

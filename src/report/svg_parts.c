@@ -1,7 +1,6 @@
 /* The parts of a plan as boxes: a row for each device, from left to right in the order in which data goes through. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/checked.h"
 #include "report/chart.h"

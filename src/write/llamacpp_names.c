@@ -4,7 +4,6 @@
 
 #include "base/ascii.h"
 #include "base/fail.h"
-#include "base/near_name.h"
 #include "write/llamacpp_options.h"
 
 enum { USUAL_PORT = 50052, MAX_NAME = 128 };

@@ -5,10 +5,8 @@
 #include <float.h>
 #include <regex.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/c_locale.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "write/command_words.h"

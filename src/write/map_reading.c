@@ -1,12 +1,10 @@
 /* Placements that other tools keep as JSON: device maps, shards of exo, split points of PyTorch. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "write/layer_reading.h"
-#include "write/module_names.h"
 #include "write/writer.h"
 
 enum { MAX_STAGES = 512 };

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "write/placed_nodes.h"
 #include "write/writer.h"
 

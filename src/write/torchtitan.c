@@ -1,5 +1,4 @@
 /* torchtitan's stages: the modules of each, as its [parallelism] has them. docs/run-your-plan.md */
-#include <string.h>
 
 #include "base/fail.h"
 #include "base/hash.h"
