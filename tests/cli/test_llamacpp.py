@@ -15,7 +15,7 @@ import subprocess
 
 import gguf_models
 import llamacpp_rig as rig
-from test_cli import SHARE, SITU, main, situ, situ_json
+from test_cli import SHARE, SITU, main, situ, situ_json, some
 
 PLATFORM = {"situ_platform": 1, "name": "rig",
             "devices": [{"name": "cpu", "base": "cpu"}, {"name": "gpu", "base": "rtx3090", "count": 3}],
@@ -82,16 +82,16 @@ def check(model, layers, head, addresses, **more):
 
 def test_layers_are_where_the_plan_has_them_for_each_kind_of_model():
     with rig.servers(3) as addresses:
-        for name, make in gguf_models.MODELS.items():
+        for at, (name, make) in enumerate(gguf_models.MODELS.items()):
             model = model_file(name)
             keys = make()[0]
             arch = keys["general.architecture"]
             n = keys[f"{arch}.block_count"] - keys.get(f"{arch}.nextn_predict_layers", 0)
             splits = [["gpu0"] * n, ["gpu0"] * 2 + ["gpu1"] * (n - 2), ["cpu"] + ["gpu1"] * 1 + ["gpu0"] * (n - 2), ["cpu"] * n]
-            for layers in splits:
-                check(model, layers, layers[-1], addresses)
-            check(model, ["gpu0"] * (n - 1) + ["gpu1"], "gpu2", addresses)  # a head on a device of its own
-            check(model, ["cpu"] * n, "gpu1", addresses)
+            heads = [(layers, layers[-1]) for layers in splits]
+            heads += [(["gpu0"] * (n - 1) + ["gpu1"], "gpu2"), (["cpu"] * n, "gpu1")]  # a head on a device of its own
+            for layers, head in some(heads, at):
+                check(model, layers, head, addresses)
 
 
 def test_experts_and_embedding_are_where_the_plan_has_them():
@@ -132,7 +132,7 @@ def test_operators_are_split_where_the_plan_splits_them():
 
 def test_a_server_and_a_benchmark_start_with_the_options_and_run():
     with rig.servers(2) as addresses:
-        for name in ("llama", "glm4moe", "qwen35"):
+        for name in some(("llama", "glm4moe", "qwen35"), 2):
             model = model_file(name)
             n = {"llama": 6, "glm4moe": 5, "qwen35": 8}[name]
             flags = planned(model, ["cpu"] + ["gpu0"] * 2 + ["gpu1"] * (n - 3), "gpu1", names=names_of(addresses), context=1024, batch=2,
@@ -150,7 +150,7 @@ def test_a_server_and_a_benchmark_start_with_the_options_and_run():
 def test_a_plan_is_run_and_compared_with_its_prediction():
     """Two servers with one thread each. A layer on the CPU, a block that predicts a further token, a state: all are where planned."""
     with rig.servers(2) as addresses:
-        for name, n in (("tied", 6), ("glm4moe", 5), ("qwen35", 8)):
+        for name, n in some((("tied", 6), ("glm4moe", 5), ("qwen35", 8)), 1):
             planned(model_file(name), ["cpu"] + ["gpu0"] * 2 + ["gpu1"] * (n - 3), "gpu1", names=names_of(addresses), context=512)
             program = pathlib.Path(rig.program("llama-server")).parent
             done = subprocess.run([SITU, "run", "plan.json", "--json", "--items", "3"], capture_output=True, text=True, timeout=120,
@@ -195,12 +195,12 @@ def test_memory_is_what_llama_cpp_takes():
             keys, tensors = gguf_models.as_large_as(name)
             gguf_models.write(f"{name}.gguf", keys, tensors, weights=False)
             n = keys[f"{keys['general.architecture']}.block_count"]
-            for n_gpus, on_cpu in ((1, 0), (2, 0), (1, 4), (2, 4)):
+            for at, (n_gpus, on_cpu) in enumerate(((1, 0), (2, 0), (1, 4), (2, 4))):
                 machine = json.loads(json.dumps(PLATFORM))
                 machine["devices"] = [{"name": "cpu", "base": "cpu"}] + [{"name": f"gpu{i}", "base": "h100-80g"} for i in range(n_gpus)]
                 machine["links"] = [{"from": "cpu", "to": f"gpu{i}", "kind": "pcie4"} for i in range(n_gpus)]
                 pathlib.Path("rig.json").write_text(json.dumps(machine))
-                for context in (1024, 32768, 131072):
+                for context in some((1024, 32768, 131072), at):
                     ours, theirs = memory_of(f"{name}.gguf", n, n_gpus, on_cpu, context, addresses[:n_gpus])
                     assert len(ours) == len(theirs), (ours, theirs)
                     assert all(0.99 < a / b < 1.05 for a, b in zip(ours, theirs)), (name, n_gpus, on_cpu, context, ours, theirs)

@@ -5,8 +5,7 @@
 
 #include "arguments_open.h"
 
-static void nothing_can_be_freed(void **state) {
-  (void)state;
+TEST(nothing_can_be_freed) {
   situ_text_free(NULL);
   situ_graph_builder_free(NULL);
   situ_graph_free(NULL);
@@ -24,8 +23,7 @@ static void nothing_can_be_freed(void **state) {
   situ_instance_free(NULL);
 }
 
-static void names_of_values_that_are_none_are_unknown(void **state) {
-  (void)state;
+TEST(names_of_values_that_are_none_are_unknown) {
   const int none[] = EXTREMES(1000);
   for (int k = 0; k < N_EXTREMES; k++) {
     assert_string_equal(situ_status_name((situ_status)none[k]), "unknown");
@@ -47,8 +45,7 @@ static void names_of_values_that_are_none_are_unknown(void **state) {
   }
 }
 
-static void the_version_is_that_of_the_headers(void **state) {
-  (void)state;
+TEST(the_version_is_that_of_the_headers) {
   char text[64];
   snprintf(text, sizeof text, "%d.%d.%d", SITU_VERSION_MAJOR, SITU_VERSION_MINOR, SITU_VERSION_PATCH);
   assert_string_equal(situ_version(), text);
@@ -71,8 +68,7 @@ static void the_version_is_that_of_the_headers(void **state) {
     for (int k = 0; k < N_EXTREMES; k++) assert_false(situ_##NAME##_at(wrong[k], &info)); \
   } while (0)
 
-static void families_are_walked_to_their_ends(void **state) {
-  (void)state;
+TEST(families_are_walked_to_their_ends) {
   FAMILY(solver, SITU_SOLVER_INFO_INIT);           /* situ_solver_count situ_solver_at */
   FAMILY(option, SITU_OPTION_INFO_INIT);           /* situ_option_count situ_option_at */
   FAMILY(bound, SITU_BOUND_INFO_INIT);             /* situ_bound_count situ_bound_at */
@@ -97,8 +93,7 @@ static void families_are_walked_to_their_ends(void **state) {
                situ_solver_serves("", problem));
 }
 
-static void texts_need_a_text_and_a_path(void **state) {
-  (void)state;
+TEST(texts_need_a_text_and_a_path) {
   REFUSED(situ_text_write(NULL, "x", error));
   REFUSED(situ_text_write("x", NULL, error));
   REFUSED(situ_path_check_writable(NULL, error));
@@ -106,8 +101,7 @@ static void texts_need_a_text_and_a_path(void **state) {
   assert_int_equal(situ_text_write("x", "", NULL), SITU_STATUS_IO);
 }
 
-static void slips_of_a_name_need_a_word_and_names(void **state) {
-  (void)state;
+TEST(slips_of_a_name_need_a_word_and_names) {
   static const char *const names[] = {"place", NULL, "pareto"};
   assert_null(situ_nearest_name(NULL, names, 3));
   assert_null(situ_nearest_name("plcae", NULL, 3));
@@ -119,8 +113,7 @@ static void slips_of_a_name_need_a_word_and_names(void **state) {
   assert_null(situ_nearest_name("check", names, 3));
 }
 
-static void a_graph_builder_keeps_its_first_failure(void **state) {
-  (void)state;
+TEST(a_graph_builder_keeps_its_first_failure) {
   situ_graph_builder *b = NULL;
   situ_graph *g = NULL;
   situ_operator op = SITU_OPERATOR_INIT, unsized;
@@ -155,8 +148,7 @@ static void a_graph_builder_keeps_its_first_failure(void **state) {
 }
 
 /* Each of these alone makes the builder fail. */
-static void what_no_graph_can_hold_is_refused(void **state) {
-  (void)state;
+TEST(what_no_graph_can_hold_is_refused) {
   for (int k = 0; k < 11; k++) {
     situ_graph_builder *b = NULL;
     situ_tensor tensor = SITU_TENSOR_INIT;
@@ -177,8 +169,7 @@ static void what_no_graph_can_hold_is_refused(void **state) {
   }
 }
 
-static void a_graph_is_read_within_its_bounds_only(void **state) {
-  (void)state;
+TEST(a_graph_is_read_within_its_bounds_only) {
   const situ_graph *graphs[] = {NULL, graph};
   const int32_t *list = NULL;
   int32_t first = 0;
@@ -210,8 +201,7 @@ static void a_graph_is_read_within_its_bounds_only(void **state) {
   situ_graph_users(graph, 0, NULL);
 }
 
-static void a_platform_builder_keeps_its_first_failure(void **state) {
-  (void)state;
+TEST(a_platform_builder_keeps_its_first_failure) {
   situ_platform_builder *b = NULL;
   situ_platform *f = NULL;
   situ_device device = SITU_DEVICE_INIT;
@@ -236,8 +226,7 @@ static void a_platform_builder_keeps_its_first_failure(void **state) {
 }
 
 /* A device that is right, and each of these links. */
-static void what_no_platform_can_hold_is_refused(void **state) {
-  (void)state;
+TEST(what_no_platform_can_hold_is_refused) {
   const situ_link links[] = {{0, INT32_MAX, 0, 1e9, -1}, {INT32_MIN, 0, 0, 1e9, -1},     {0, 0, 0, 1e9, -1},
                              {0, 1, INT64_MIN, 1e9, -1}, {0, 1, INT64_MAX, 1e9, -1},     {0, 1, 0, (double)NAN, -1},
                              {0, 1, 0, -1, -1},          {0, 1, 0, (double)INFINITY, -1}};
@@ -263,8 +252,7 @@ static void what_no_platform_can_hold_is_refused(void **state) {
   }
 }
 
-static void a_platform_is_read_within_its_bounds_only(void **state) {
-  (void)state;
+TEST(a_platform_is_read_within_its_bounds_only) {
   const situ_platform *platforms[] = {NULL, platform};
   situ_platform *read = NULL;
   for (int i = 0; i < 2; i++) {
@@ -298,8 +286,7 @@ static void a_platform_is_read_within_its_bounds_only(void **state) {
   REFUSED(situ_platform_write(platform, NULL, error));
 }
 
-static void a_staging_needs_a_file(void **state) {
-  (void)state;
+TEST(a_staging_needs_a_file) {
   situ_staging *staging = NULL;
   situ_staging_options options = SITU_STAGING_OPTIONS_INIT, unsized = {0};
   situ_staging_info info = SITU_STAGING_INFO_INIT, unsized_info = {0};
@@ -342,8 +329,7 @@ static void a_staging_needs_a_file(void **state) {
   remove("stages.json");
 }
 
-static void a_partition_needs_a_graph_and_what_is_supported(void **state) {
-  (void)state;
+TEST(a_partition_needs_a_graph_and_what_is_supported) {
   situ_graph_summary has = SITU_GRAPH_SUMMARY_INIT;
   situ_partition *partition = NULL;
   situ_partition_options options = SITU_PARTITION_OPTIONS_INIT, unsized = {0};
@@ -398,8 +384,7 @@ static void a_partition_needs_a_graph_and_what_is_supported(void **state) {
   situ_partition_free(partition);
 }
 
-static void a_link_fit_needs_a_file(void **state) {
-  (void)state;
+TEST(a_link_fit_needs_a_file) {
   situ_link_fit *fit = NULL;
   situ_link_line line = SITU_LINK_LINE_INIT, unsized = {0};
   REFUSED(situ_link_fit_read(NULL, "x", false, error));
@@ -421,8 +406,7 @@ static void a_link_fit_needs_a_file(void **state) {
   remove("fit.csv");
 }
 
-static void costs_are_asked_for_what_they_have(void **state) {
-  (void)state;
+TEST(costs_are_asked_for_what_they_have) {
   situ_costs *made = NULL;
   situ_platform *other = NULL;
   situ_cost_options options = SITU_COST_OPTIONS_INIT;
@@ -471,8 +455,7 @@ static void costs_are_asked_for_what_they_have(void **state) {
   situ_platform_free(other);
 }
 
-static void a_model_needs_a_path_and_whole_options(void **state) {
-  (void)state;
+TEST(a_model_needs_a_path_and_whole_options) {
   situ_model *read = NULL;
   situ_read_options options = SITU_READ_OPTIONS_INIT;
   const situ_dim nameless = {NULL, 3}, negative = {"n", -1};
@@ -497,25 +480,4 @@ static void a_model_needs_a_path_and_whole_options(void **state) {
   assert_string_equal(says.reader, "builtin");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_can_be_freed),
-      cmocka_unit_test(names_of_values_that_are_none_are_unknown),
-      cmocka_unit_test(the_version_is_that_of_the_headers),
-      cmocka_unit_test(families_are_walked_to_their_ends),
-      cmocka_unit_test(texts_need_a_text_and_a_path),
-      cmocka_unit_test(slips_of_a_name_need_a_word_and_names),
-      cmocka_unit_test(a_graph_builder_keeps_its_first_failure),
-      cmocka_unit_test(what_no_graph_can_hold_is_refused),
-      cmocka_unit_test(a_graph_is_read_within_its_bounds_only),
-      cmocka_unit_test(a_platform_builder_keeps_its_first_failure),
-      cmocka_unit_test(what_no_platform_can_hold_is_refused),
-      cmocka_unit_test(a_platform_is_read_within_its_bounds_only),
-      cmocka_unit_test(a_staging_needs_a_file),
-      cmocka_unit_test(a_partition_needs_a_graph_and_what_is_supported),
-      cmocka_unit_test(a_link_fit_needs_a_file),
-      cmocka_unit_test(costs_are_asked_for_what_they_have),
-      cmocka_unit_test(a_model_needs_a_path_and_whole_options),
-  };
-  return cmocka_run_group_tests(tests, open_all, close_all) + arguments_solve_tests();
-}
+int main(void) { return TEST_RUN(open_all, close_all) + arguments_solve_tests(); }

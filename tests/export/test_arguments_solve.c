@@ -3,8 +3,7 @@
 
 #include "arguments_open.h"
 
-static void a_problem_needs_its_nouns_and_options_that_exist(void **state) {
-  (void)state;
+TEST(a_problem_needs_its_nouns_and_options_that_exist) {
   situ_problem *posed = NULL;
   situ_problem_options options = SITU_PROBLEM_OPTIONS_INIT;
   REFUSED(situ_problem_pose(NULL, graph, platform, costs, NULL, error));
@@ -55,8 +54,7 @@ static void a_problem_needs_its_nouns_and_options_that_exist(void **state) {
   assert_null(situ_problem_costs(NULL));
 }
 
-static void a_plan_is_read_within_its_bounds_only(void **state) {
-  (void)state;
+TEST(a_plan_is_read_within_its_bounds_only) {
   const situ_plan *plans[] = {NULL, plan};
   situ_device_use use = SITU_DEVICE_USE_INIT;
   const int32_t *order = NULL;
@@ -97,8 +95,7 @@ static situ_problem *other_problem(situ_instance **other) {
   return (situ_problem *)(uintptr_t)situ_instance_problem(*other);
 }
 
-static void a_plan_of_another_problem_is_refused(void **state) {
-  (void)state;
+TEST(a_plan_of_another_problem_is_refused) {
   situ_instance *other = NULL;
   const situ_problem *q = other_problem(&other);
   situ_plan *again = NULL;
@@ -122,8 +119,7 @@ static void a_plan_of_another_problem_is_refused(void **state) {
   situ_instance_free(other);
 }
 
-static void comparing_refuses_what_it_cannot_take(void **state) {
-  (void)state;
+TEST(comparing_refuses_what_it_cannot_take) {
   situ_comparison *c = NULL;
   situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
   REFUSED(situ_compare(NULL, problem, NULL, error));
@@ -148,8 +144,7 @@ static void comparing_refuses_what_it_cannot_take(void **state) {
   situ_comparison_free(c);
 }
 
-static void solving_refuses_what_it_cannot_take(void **state) {
-  (void)state;
+TEST(solving_refuses_what_it_cannot_take) {
   situ_plan *p = NULL;
   situ_front *front = NULL;
   situ_solve_options o = SITU_SOLVE_OPTIONS_INIT, wrong;
@@ -191,8 +186,7 @@ static void solving_refuses_what_it_cannot_take(void **state) {
   assert_false(situ_front_get_summary(NULL, &says));
 }
 
-static void simulating_needs_devices_that_exist(void **state) {
-  (void)state;
+TEST(simulating_needs_devices_that_exist) {
   situ_plan *p = NULL;
   situ_graph_summary has = SITU_GRAPH_SUMMARY_INIT;
   assert_true(situ_graph_get_summary(graph, &has));
@@ -216,8 +210,7 @@ static void simulating_needs_devices_that_exist(void **state) {
   situ_plan_free(p);
 }
 
-static void instances_and_plan_files_need_names(void **state) {
-  (void)state;
+TEST(instances_and_plan_files_need_names) {
   situ_instance *i = NULL;
   situ_plan *p = NULL;
   situ_instance_options o = SITU_INSTANCE_OPTIONS_INIT;
@@ -258,8 +251,7 @@ static void instances_and_plan_files_need_names(void **state) {
   REFUSED_OUT(p, situ_plan_import(&p, &i, &o, NULL, error));
 }
 
-static void learning_needs_a_learner_and_problems(void **state) {
-  (void)state;
+TEST(learning_needs_a_learner_and_problems) {
   situ_learn_report report = SITU_LEARN_REPORT_INIT, unsized = {0};
   situ_learn_options o = SITU_LEARN_OPTIONS_INIT;
   const situ_problem *problems[] = {NULL};
@@ -285,8 +277,7 @@ static void learning_needs_a_learner_and_problems(void **state) {
   REFUSED(situ_learn(&report, NULL, "", &problem, 1, &o, error));
 }
 
-static void writers_and_reports_need_their_nouns(void **state) {
-  (void)state;
+TEST(writers_and_reports_need_their_nouns) {
   char *text = NULL;
   situ_report_options look = SITU_REPORT_OPTIONS_INIT;
   REFUSED_OUT(text, situ_write(&text, NULL, plan, error));
@@ -331,8 +322,7 @@ typedef struct later_options {
   int64_t later;
 } later_options;
 
-static void structs_of_other_versions_are_taken_by_their_size(void **state) {
-  (void)state;
+TEST(structs_of_other_versions_are_taken_by_their_size) {
   situ_plan *p = NULL;
   later_options later = {.known = SITU_SOLVE_OPTIONS_INIT};
   later.known.size = sizeof later;
@@ -366,18 +356,4 @@ static void structs_of_other_versions_are_taken_by_their_size(void **state) {
   assert_true(info.known.title && info.known.suffix && info.later == 0);
 }
 
-int arguments_solve_tests(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_problem_needs_its_nouns_and_options_that_exist),
-      cmocka_unit_test(a_plan_is_read_within_its_bounds_only),
-      cmocka_unit_test(a_plan_of_another_problem_is_refused),
-      cmocka_unit_test(comparing_refuses_what_it_cannot_take),
-      cmocka_unit_test(solving_refuses_what_it_cannot_take),
-      cmocka_unit_test(simulating_needs_devices_that_exist),
-      cmocka_unit_test(instances_and_plan_files_need_names),
-      cmocka_unit_test(learning_needs_a_learner_and_problems),
-      cmocka_unit_test(writers_and_reports_need_their_nouns),
-      cmocka_unit_test(structs_of_other_versions_are_taken_by_their_size),
-  };
-  return cmocka_run_group_tests(tests, open_all, close_all);
-}
+int arguments_solve_tests(void) { return TEST_RUN(open_all, close_all); }

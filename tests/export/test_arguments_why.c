@@ -8,7 +8,6 @@ static const situ_problem *problem;
 static situ_plan *plan;
 
 static int open_all(void **state) {
-  (void)state;
   situ_instance_options options = SITU_INSTANCE_OPTIONS_INIT;
   situ_solve_options effort = SITU_SOLVE_OPTIONS_INIT;
   options.model = "builtin:rnnlm?layers=2&steps=3";
@@ -20,14 +19,12 @@ static int open_all(void **state) {
 }
 
 static int close_all(void **state) {
-  (void)state;
   situ_plan_free(plan);
   situ_instance_free(instance);
   return 0;
 }
 
-static void verdicts_are_read_within_their_bounds_only(void **state) {
-  (void)state;
+TEST(verdicts_are_read_within_their_bounds_only) {
   situ_verdict *v = NULL, *verdict = NULL;
   DONE(situ_check(&verdict, plan, error));
   REFUSED(situ_check(NULL, plan, error));
@@ -50,8 +47,7 @@ static void verdicts_are_read_within_their_bounds_only(void **state) {
   situ_verdict_free(verdict);
 }
 
-static void explanations_are_read_within_their_bounds_only(void **state) {
-  (void)state;
+TEST(explanations_are_read_within_their_bounds_only) {
   situ_explanation *x = NULL;
   REFUSED(situ_explain(NULL, plan, error));
   REFUSED_OUT(x, situ_explain(&x, NULL, error));
@@ -107,8 +103,7 @@ static void refuse_pages(const situ_what_if_list *list) {
   situ_comparison_free(compared);
 }
 
-static void sizings_have_a_goal_and_platforms(void **state) {
-  (void)state;
+TEST(sizings_have_a_goal_and_platforms) {
   situ_sizing *s = NULL;
   char *text = NULL;
   situ_instance_options of = SITU_INSTANCE_OPTIONS_INIT;
@@ -152,8 +147,7 @@ static void sizings_have_a_goal_and_platforms(void **state) {
   situ_sizing_free(NULL);
 }
 
-static void servings_need_a_language_model(void **state) {
-  (void)state;
+TEST(servings_need_a_language_model) {
   situ_serving *s = NULL;
   char *text = NULL;
   situ_instance_options of = SITU_INSTANCE_OPTIONS_INIT;
@@ -173,8 +167,7 @@ static void servings_need_a_language_model(void **state) {
   situ_serving_free(NULL);
 }
 
-static void fittings_need_a_language_model(void **state) {
-  (void)state;
+TEST(fittings_need_a_language_model) {
   situ_fitting *f = NULL;
   char *text = NULL;
   situ_instance_options of = SITU_INSTANCE_OPTIONS_INIT;
@@ -214,8 +207,7 @@ static void fittings_need_a_language_model(void **state) {
   situ_fitting_free(NULL);
 }
 
-static void judgements_need_a_command_and_a_model(void **state) {
-  (void)state;
+TEST(judgements_need_a_command_and_a_model) {
   situ_judgement *j = NULL;
   char *text = NULL;
   situ_instance_options of = SITU_INSTANCE_OPTIONS_INIT;
@@ -247,8 +239,7 @@ static void judgements_need_a_command_and_a_model(void **state) {
   assert_int_equal(situ_judge(&j, &of, &o, NULL), SITU_STATUS_BAD_INPUT); /* a GPU that is not there */
 }
 
-static void what_ifs_are_asked_of_a_plan_of_the_instance(void **state) {
-  (void)state;
+TEST(what_ifs_are_asked_of_a_plan_of_the_instance) {
   situ_what_if_list *list = NULL;
   char *text = NULL;
   situ_solve_options few = SITU_SOLVE_OPTIONS_INIT;
@@ -276,8 +267,7 @@ static void what_ifs_are_asked_of_a_plan_of_the_instance(void **state) {
   situ_what_if_free(list);
 }
 
-static void a_plan_file_is_a_text_of_a_plan_of_the_instance(void **state) {
-  (void)state;
+TEST(a_plan_file_is_a_text_of_a_plan_of_the_instance) {
   char *text = NULL;
   REFUSED(situ_plan_text(NULL, plan, instance, error));
   REFUSED_OUT(text, situ_plan_text(&text, NULL, instance, error));
@@ -286,8 +276,7 @@ static void a_plan_file_is_a_text_of_a_plan_of_the_instance(void **state) {
   situ_text_free(text);
 }
 
-static void ranks_are_none_without_mpirun(void **state) {
-  (void)state;
+TEST(ranks_are_none_without_mpirun) {
   situ_ranks *ranks = (situ_ranks *)1;
   REFUSED(situ_ranks_open(NULL, error));
   assert_int_equal(situ_ranks_open(&ranks, NULL), SITU_STATUS_OK);
@@ -298,17 +287,4 @@ static void ranks_are_none_without_mpirun(void **state) {
   situ_ranks_free(NULL);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(ranks_are_none_without_mpirun),
-      cmocka_unit_test(verdicts_are_read_within_their_bounds_only),
-      cmocka_unit_test(explanations_are_read_within_their_bounds_only),
-      cmocka_unit_test(sizings_have_a_goal_and_platforms),
-      cmocka_unit_test(servings_need_a_language_model),
-      cmocka_unit_test(fittings_need_a_language_model),
-      cmocka_unit_test(judgements_need_a_command_and_a_model),
-      cmocka_unit_test(what_ifs_are_asked_of_a_plan_of_the_instance),
-      cmocka_unit_test(a_plan_file_is_a_text_of_a_plan_of_the_instance),
-  };
-  return cmocka_run_group_tests(tests, open_all, close_all);
-}
+int main(void) { return TEST_RUN(open_all, close_all); }

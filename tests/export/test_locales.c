@@ -187,8 +187,7 @@ static void tell_failures(output *o) {
   take(o, "bad efficiency", situ_instance_open(&i, &io, &error), NULL, &error);
 }
 
-static void outputs_are_those_of_the_c_locale(void **state) {
-  (void)state;
+TEST(outputs_are_those_of_the_c_locale) {
   situ_plan *plans[3] = {NULL};
   int n_tried = 0, calls = 0;
   assert_non_null(setlocale(LC_ALL, "C"));
@@ -221,7 +220,4 @@ static void outputs_are_those_of_the_c_locale(void **state) {
   if (n_tried == 0) skip();
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(outputs_are_those_of_the_c_locale)};
-  return cmocka_run_group_tests_name("locales", tests, NULL, NULL);
-}
+TEST_MAIN

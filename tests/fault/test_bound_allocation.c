@@ -108,8 +108,7 @@ static void fail_each(int32_t which, const situ_problem *p) {
   if (total > 0) print_message("%s: %d requests\n", name, (int)total);
 }
 
-static void bounds_say_that_memory_is_out(void **state) {
-  (void)state;
+TEST(bounds_say_that_memory_is_out) {
   static const situ_problem_options options[] = {{.execution = SITU_EXECUTION_STREAM},
                                                  {.execution = SITU_EXECUTION_STREAM, .overlap = SITU_OVERLAP_NONE},
                                                  {.execution = SITU_EXECUTION_PIPELINE,
@@ -133,7 +132,4 @@ static void bounds_say_that_memory_is_out(void **state) {
     }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(bounds_say_that_memory_is_out)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -64,8 +64,7 @@ static situ_status make_extreme(lab *l, rng *r, int32_t time_bits, int32_t size_
   return situ_problem_pose(&l->problem, g, l->platform, l->costs, &o, error);
 }
 
-static void every_solver_ends_in_words_or_with_a_plan(void **state) {
-  (void)state;
+TEST(every_solver_ends_in_words_or_with_a_plan) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(ROUNDS); seed++) {
     rng r = rng_new(seed);
     lab_options o = {.seed = seed,
@@ -100,7 +99,4 @@ static void every_solver_ends_in_words_or_with_a_plan(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_solver_ends_in_words_or_with_a_plan)};
-  return cmocka_run_group_tests_name("extremes", tests, NULL, NULL);
-}
+TEST_MAIN

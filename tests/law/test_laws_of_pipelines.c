@@ -54,8 +54,7 @@ static int64_t optimum_of(const lab_options *o) {
   return value;
 }
 
-static void two_exact_solvers_agree(void **state) {
-  (void)state;
+TEST(two_exact_solvers_agree) {
   int32_t n_both = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(N_SEEDS); seed++) {
     lab_options o = draw(seed);
@@ -71,8 +70,7 @@ static void two_exact_solvers_agree(void **state) {
   assert_true(n_both > rounds_of(N_SEEDS / 2));
 }
 
-static void the_optimum_does_not_depend_on_numbers(void **state) {
-  (void)state;
+TEST(the_optimum_does_not_depend_on_numbers) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(N_SEEDS); seed++) {
     lab_options o = draw(seed);
     lab l = lab_random(&o), again = relabel(&l, &o.options, seed + 1);
@@ -106,28 +104,15 @@ static void let_replicate(lab_options *o) {
 static void let_overlap(lab_options *o) { o->options.async_copies = true; }
 static void mix_passes(lab_options *o) { o->options.schedule = SITU_SCHEDULE_1F1B; }
 
-static void more_memory_never_hurts(void **state) {
-  (void)state;
-  never_hurts(give_memory);
-}
+TEST(more_memory_never_hurts) { never_hurts(give_memory); }
 
-static void leave_to_have_replicas_never_hurts(void **state) {
-  (void)state;
-  never_hurts(let_replicate);
-}
+TEST(leave_to_have_replicas_never_hurts) { never_hurts(let_replicate); }
 
-static void overlap_never_hurts(void **state) {
-  (void)state;
-  never_hurts(let_overlap);
-}
+TEST(overlap_never_hurts) { never_hurts(let_overlap); }
 
-static void gpipe_is_never_better_than_1f1b(void **state) {
-  (void)state;
-  never_hurts(mix_passes);
-}
+TEST(gpipe_is_never_better_than_1f1b) { never_hurts(mix_passes); }
 
-static void faster_links_never_hurt(void **state) {
-  (void)state;
+TEST(faster_links_never_hurt) {
   int32_t n_better = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(N_SEEDS); seed++) {
     lab_options o = draw(seed);
@@ -143,12 +128,4 @@ static void faster_links_never_hurt(void **state) {
   assert_true(n_better > rounds_of(N_SEEDS / 10));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(two_exact_solvers_agree), cmocka_unit_test(the_optimum_does_not_depend_on_numbers),
-      cmocka_unit_test(more_memory_never_hurts), cmocka_unit_test(leave_to_have_replicas_never_hurts),
-      cmocka_unit_test(overlap_never_hurts),     cmocka_unit_test(gpipe_is_never_better_than_1f1b),
-      cmocka_unit_test(faster_links_never_hurt),
-  };
-  return cmocka_run_group_tests_name("laws of pipelines", tests, NULL, NULL);
-}
+TEST_MAIN

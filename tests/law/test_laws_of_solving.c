@@ -91,8 +91,7 @@ static situ_plan *solve_with(const situ_problem *p, const char *name, uint64_t s
 }
 
 /* situ_solve has every plan judged by situ_check: a plan that breaks a rule is an error here. */
-static void plans_keep_all_rules_and_runs_repeat(void **state) {
-  (void)state;
+TEST(plans_keep_all_rules_and_runs_repeat) {
   for (int32_t index = 0; index < N_VARIANTS; index++)
     for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(24); seed += index < 8 ? 2 : 7) {
       lab l = draw(index, seed);
@@ -112,8 +111,7 @@ static void plans_keep_all_rules_and_runs_repeat(void **state) {
     }
 }
 
-static void the_portfolio_is_never_worse_than_one_device(void **state) {
-  (void)state;
+TEST(the_portfolio_is_never_worse_than_one_device) {
   for (int32_t index = 0; index < N_VARIANTS; index++)
     for (uint64_t seed = 2; seed <= (uint64_t)rounds_of(60); seed += index < 8 ? 2 : 8) {
       lab l = draw(index, seed);
@@ -126,8 +124,7 @@ static void the_portfolio_is_never_worse_than_one_device(void **state) {
 }
 
 /* The same problem with operators built in another topological order: bounds do not change. */
-static void bounds_do_not_depend_on_numbers(void **state) {
-  (void)state;
+TEST(bounds_do_not_depend_on_numbers) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(40); seed++) {
     lab_options o = {.seed = seed, .n_operators = 40, .n_devices = 3, .density = 0.06, .unsupported = seed % 2};
     lab l = lab_random(&o), again = relabel(&l, &(situ_problem_options){.size = sizeof(situ_problem_options)}, seed);
@@ -148,8 +145,7 @@ static bool stop_at_first_plan(void *context, const situ_progress *progress) {
   return progress->value_ns != SITU_NEVER_NS;
 }
 
-static void a_stop_returns_the_best_so_far(void **state) {
-  (void)state;
+TEST(a_stop_returns_the_best_so_far) {
   lab_options o = {.seed = 7, .n_operators = 200, .n_devices = 4, .density = 0.02};
   lab l = lab_random(&o);
   int calls = 0;
@@ -172,8 +168,7 @@ static bool stop_at_once(void *context, const situ_progress *progress) {
 }
 
 /* Stopped at the first look: where one device holds everything, that is a plan; where none does, there is none yet. */
-static void a_stop_before_any_plan_is_cancelled(void **state) {
-  (void)state;
+TEST(a_stop_before_any_plan_is_cancelled) {
   for (int32_t tight = 0; tight < 2; tight++) {
     lab_options o = {.seed = 9,
                      .n_operators = 50,
@@ -195,13 +190,4 @@ static void a_stop_before_any_plan_is_cancelled(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(plans_keep_all_rules_and_runs_repeat),
-      cmocka_unit_test(the_portfolio_is_never_worse_than_one_device),
-      cmocka_unit_test(bounds_do_not_depend_on_numbers),
-      cmocka_unit_test(a_stop_returns_the_best_so_far),
-      cmocka_unit_test(a_stop_before_any_plan_is_cancelled),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -45,8 +45,7 @@ static void measure(const situ_problem_options *options, const lab_options *draw
   }
 }
 
-static void bounds_of_streams_stay_as_strong(void **state) {
-  (void)state;
+TEST(bounds_of_streams_stay_as_strong) {
   measure(
       &(situ_problem_options){
           .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE},
@@ -60,8 +59,7 @@ static void bounds_of_streams_stay_as_strong(void **state) {
                {0}});
 }
 
-static void bounds_that_know_memory_stay_as_strong(void **state) {
-  (void)state;
+TEST(bounds_that_know_memory_stay_as_strong) {
   measure(&(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM},
           &(lab_options){.n_operators = 5, .n_devices = 3, .memory = 0.35, .n_colocations = 1, .unfused = true}, 200,
           (mark[]){{"critical_path", 0.4848},
@@ -74,15 +72,13 @@ static void bounds_that_know_memory_stay_as_strong(void **state) {
                    {0}});
 }
 
-static void bounds_of_calls_stay_as_strong(void **state) {
-  (void)state;
+TEST(bounds_of_calls_stay_as_strong) {
   measure(&(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS},
           &(lab_options){.n_operators = 5, .n_devices = 3, .memory = 0.5}, 200,
           (mark[]){{"critical_path", 0.700}, {0}});
 }
 
-static void bounds_of_pipelines_stay_as_strong(void **state) {
-  (void)state;
+TEST(bounds_of_pipelines_stay_as_strong) {
   static const mark marks[][3] = {{{"area_price", 0.4408}, {"largest_operator", 0.697}, {0}},
                                   {{"area_price", 0.5317}, {"largest_operator", 0.836}, {0}},
                                   {{"area_price", 0.4456}, {"largest_operator", 0.705}, {0}},
@@ -96,9 +92,4 @@ static void bounds_of_pipelines_stay_as_strong(void **state) {
         &(lab_options){.n_operators = 6, .n_devices = 4, .equal = true, .training = false}, 200, marks[variant]);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(bounds_of_streams_stay_as_strong), cmocka_unit_test(bounds_that_know_memory_stay_as_strong),
-      cmocka_unit_test(bounds_of_calls_stay_as_strong), cmocka_unit_test(bounds_of_pipelines_stay_as_strong)};
-  return cmocka_run_group_tests_name("bound_strength", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -65,8 +65,7 @@ static void judge(tally *t, const lab_options *o) {
   lab_free(&l);
 }
 
-static void nothing_proved_is_wrong(void **state) {
-  (void)state;
+TEST(nothing_proved_is_wrong) {
   tally t = {0};
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1500); seed++)
     judge(&t, &(lab_options){.seed = seed,
@@ -84,8 +83,7 @@ static void nothing_proved_is_wrong(void **state) {
 }
 
 /* As many calls as an accelerator may run, at most: one, two or three. */
-static void nothing_proved_of_few_calls_is_wrong(void **state) {
-  (void)state;
+TEST(nothing_proved_of_few_calls_is_wrong) {
   tally t = {0};
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(2400); seed++)
     judge(&t, &(lab_options){.seed = seed,
@@ -104,8 +102,7 @@ static void nothing_proved_of_few_calls_is_wrong(void **state) {
 }
 
 /* Accelerators of one kind or two that run one call each: with one kind nothing is relaxed here. */
-static void one_call_on_each_of_equal_accelerators_is_proved(void **state) {
-  (void)state;
+TEST(one_call_on_each_of_equal_accelerators_is_proved) {
   tally t = {0};
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1500); seed++)
     judge(&t, &(lab_options){.seed = seed,
@@ -119,8 +116,7 @@ static void one_call_on_each_of_equal_accelerators_is_proved(void **state) {
 }
 
 /* One accelerator: calls that have nothing to do with each other wait for it, which the bound does not know. */
-static void one_accelerator_is_never_proved_wrong(void **state) {
-  (void)state;
+TEST(one_accelerator_is_never_proved_wrong) {
   tally t = {0};
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(2000); seed++)
     judge(&t, &(lab_options){.seed = seed,
@@ -135,8 +131,7 @@ static void one_accelerator_is_never_proved_wrong(void **state) {
 
 /* Two colocation groups, each of which the ideals cut: the calls that hold their members are tied to one device, and of
  * two labels neither may be dropped for the other without a look at that. Seed 470 shows it; each seed takes long. */
-static void calls_that_groups_tie_to_one_device_are_never_proved_wrong(void **state) {
-  (void)state;
+TEST(calls_that_groups_tie_to_one_device_are_never_proved_wrong) {
   tally t = {0};
   for (uint64_t seed = 470 - (uint64_t)rounds_of(130); seed <= 470 + (uint64_t)rounds_of(70); seed++)
     judge(&t, &(lab_options){.seed = seed,
@@ -151,11 +146,4 @@ static void calls_that_groups_tie_to_one_device_are_never_proved_wrong(void **st
   assert_true(t.proved > t.n / 3);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_proved_is_wrong),
-                                     cmocka_unit_test(nothing_proved_of_few_calls_is_wrong),
-                                     cmocka_unit_test(one_call_on_each_of_equal_accelerators_is_proved),
-                                     cmocka_unit_test(one_accelerator_is_never_proved_wrong),
-                                     cmocka_unit_test(calls_that_groups_tie_to_one_device_are_never_proved_wrong)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -82,8 +82,7 @@ static bool judge_prices(const seen *s, rng *r, arena *a) {
   return with > proved_by(p, &c);
 }
 
-static void what_is_certain_is_so_in_every_plan(void **state) {
-  (void)state;
+TEST(what_is_certain_is_so_in_every_plan) {
   const char *wanted = getenv("SITU_PROBLEMS");
   int32_t n_seeds = wanted ? atoi(wanted) : rounds_of(3000), n_fewer = 0, n_bytes = 0, n_more = 0, n_plans = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)n_seeds; seed++) {
@@ -115,7 +114,4 @@ static void what_is_certain_is_so_in_every_plan(void **state) {
   assert_true(n_plans > n_seeds / 4 && n_fewer > n_seeds && n_bytes > n_seeds && n_more > n_seeds);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_certain_is_so_in_every_plan)};
-  return cmocka_run_group_tests_name("certain", tests, NULL, NULL);
-}
+TEST_MAIN

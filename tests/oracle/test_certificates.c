@@ -157,8 +157,7 @@ static void compare(situ_problem_options options, int32_t seeds, int32_t n, int3
   }
 }
 
-static void no_certificate_of_streams_proves_too_much(void **state) {
-  (void)state;
+TEST(no_certificate_of_streams_proves_too_much) {
   compare((situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM}, 300, 5, 3);
   compare(
       (situ_problem_options){
@@ -166,13 +165,11 @@ static void no_certificate_of_streams_proves_too_much(void **state) {
       300, 5, 3);
 }
 
-static void no_certificate_of_calls_proves_too_much(void **state) {
-  (void)state;
+TEST(no_certificate_of_calls_proves_too_much) {
   compare((situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS}, 400, 5, 3);
 }
 
-static void no_certificate_of_pipelines_proves_too_much(void **state) {
-  (void)state;
+TEST(no_certificate_of_pipelines_proves_too_much) {
   situ_problem_options o = {.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT};
   for (int32_t variant = 0; variant < 8; variant++) {
     o.free = variant & 1;
@@ -184,8 +181,7 @@ static void no_certificate_of_pipelines_proves_too_much(void **state) {
 
 /* One block of everything: with neither contention nor memory nor colocation what comes of the judge's own search is
  * the optimum, no more and no less. */
-static void the_judge_of_blocks_knows_the_optimum(void **state) {
-  (void)state;
+TEST(the_judge_of_blocks_knows_the_optimum) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(250); seed++) {
     lab_options o = {.seed = seed,
                      .n_operators = 5 + (int32_t)(seed % 6),
@@ -220,12 +216,4 @@ static void the_judge_of_blocks_knows_the_optimum(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_judge_of_blocks_knows_the_optimum),
-      cmocka_unit_test(no_certificate_of_streams_proves_too_much),
-      cmocka_unit_test(no_certificate_of_calls_proves_too_much),
-      cmocka_unit_test(no_certificate_of_pipelines_proves_too_much),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -51,20 +51,8 @@ static void compare(situ_communication communication, uint64_t n_seeds) {
   assert_true(n_optimal > (int)n_seeds / 2);
 }
 
-static void equals_brute_force_with_links(void **state) {
-  (void)state;
-  compare(SITU_COMMUNICATION_LINK, 6000);
-}
+TEST(equals_brute_force_with_links) { compare(SITU_COMMUNICATION_LINK, 6000); }
 
-static void equals_brute_force_staged_through_the_host(void **state) {
-  (void)state;
-  compare(SITU_COMMUNICATION_HOST_STAGED, 3000);
-}
+TEST(equals_brute_force_staged_through_the_host) { compare(SITU_COMMUNICATION_HOST_STAGED, 3000); }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(equals_brute_force_with_links),
-      cmocka_unit_test(equals_brute_force_staged_through_the_host),
-  };
-  return cmocka_run_group_tests_name("chain_search", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -28,8 +28,7 @@ static void expect_no_violation(const situ_plan *plan, uint64_t seed) {
   situ_verdict_free(verdict);
 }
 
-static void small_problems_are_solved(void **state) {
-  (void)state;
+TEST(small_problems_are_solved) {
   enum { SEEDS = 3000, STEPS = 600 };
   int n_served = 0, n_optimal = 0, n_missed = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(SEEDS); seed++) {
@@ -57,8 +56,7 @@ static void small_problems_are_solved(void **state) {
 }
 
 /* Its loads by links are from below, so that it may end elsewhere; what it offers is valued by the simulator. */
-static void small_problems_by_links_are_nearly_solved(void **state) {
-  (void)state;
+TEST(small_problems_by_links_are_nearly_solved) {
   enum { SEEDS = 1000, STEPS = 600 };
   int n_served = 0, n_near = 0, n_missed = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(SEEDS); seed++) {
@@ -91,8 +89,7 @@ static void small_problems_by_links_are_nearly_solved(void **state) {
   assert_int_equal(n_missed, 0);
 }
 
-static void a_seed_and_a_number_of_steps_make_the_plan(void **state) {
-  (void)state;
+TEST(a_seed_and_a_number_of_steps_make_the_plan) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(40); seed++) {
     lab l = lab_random_free_pipeline(seed, 40);
     if (situ_solver_serves("free_search", l.problem) && !l.problem->conflict) {
@@ -108,9 +105,4 @@ static void a_seed_and_a_number_of_steps_make_the_plan(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(small_problems_are_solved),
-                                     cmocka_unit_test(small_problems_by_links_are_nearly_solved),
-                                     cmocka_unit_test(a_seed_and_a_number_of_steps_make_the_plan)};
-  return cmocka_run_group_tests_name("free_search", tests, NULL, NULL);
-}
+TEST_MAIN

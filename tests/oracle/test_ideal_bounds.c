@@ -79,8 +79,7 @@ static void look_at(const lab *l, uint64_t seed, tally *n) {
   arena_free(a);
 }
 
-static void no_period_that_a_plan_has_is_refuted(void **state) {
-  (void)state;
+TEST(no_period_that_a_plan_has_is_refuted) {
   tally n = {0};
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(4000); seed++) {
     lab l = draw(seed, 8);
@@ -93,8 +92,7 @@ static void no_period_that_a_plan_has_is_refuted(void **state) {
               n.refuted > rounds_of(200));
 }
 
-static void a_solve_that_is_stopped_brackets_the_optimum(void **state) {
-  (void)state;
+TEST(a_solve_that_is_stopped_brackets_the_optimum) {
   int n_open = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(300); seed++) {
     lab l = draw(seed, 7);
@@ -118,8 +116,4 @@ static void a_solve_that_is_stopped_brackets_the_optimum(void **state) {
   assert_true(n_open > rounds_of(100));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(no_period_that_a_plan_has_is_refuted),
-                                     cmocka_unit_test(a_solve_that_is_stopped_brackets_the_optimum)};
-  return cmocka_run_group_tests_name("ideal_bounds", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -77,26 +77,18 @@ static void run_seeds(bool idle, situ_schedule schedule, bool replicate, uint64_
   assert_true(n_optimal > (int)n_seeds / 3);
 }
 
-static void equals_brute_force(void **state) {
-  (void)state;
-  run_seeds(false, SITU_SCHEDULE_1F1B, false, 10000, 6, 4);
-}
+TEST(equals_brute_force) { run_seeds(false, SITU_SCHEDULE_1F1B, false, 10000, 6, 4); }
 
-static void equals_brute_force_on_idle_operators(void **state) {
-  (void)state;
-  run_seeds(true, SITU_SCHEDULE_1F1B, false, 4000, 9, 3);
-}
+TEST(equals_brute_force_on_idle_operators) { run_seeds(true, SITU_SCHEDULE_1F1B, false, 4000, 9, 3); }
 
-static void equals_brute_force_where_forward_and_backward_loads_are_two_numbers(void **state) {
-  (void)state;
+TEST(equals_brute_force_where_forward_and_backward_loads_are_two_numbers) {
   run_seeds(false, SITU_SCHEDULE_GPIPE, false, 4000, 6, 4);
   run_seeds(true, SITU_SCHEDULE_GPIPE, false, 2000, 8, 3);
 }
 
 /* With links the program solves a relaxation: its bound is never above the optimum, its plan never below, and where it
  * says optimal the two meet. */
-static void holds_against_brute_force_with_links(void **state) {
-  (void)state;
+TEST(holds_against_brute_force_with_links) {
   int n_optimal = 0, n_feasible = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
     rng random = rng_new(seed);
@@ -133,20 +125,10 @@ static void holds_against_brute_force_with_links(void **state) {
   assert_true(n_optimal > rounds_of(1000));
 }
 
-static void equals_brute_force_with_replicas(void **state) {
-  (void)state;
+TEST(equals_brute_force_with_replicas) {
   run_seeds(false, SITU_SCHEDULE_1F1B, true, 3000, 5, 5);
   run_seeds(true, SITU_SCHEDULE_1F1B, true, 1000, 7, 4);
   run_seeds(false, SITU_SCHEDULE_GPIPE, true, 2000, 5, 5);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(equals_brute_force),
-      cmocka_unit_test(equals_brute_force_on_idle_operators),
-      cmocka_unit_test(equals_brute_force_where_forward_and_backward_loads_are_two_numbers),
-      cmocka_unit_test(equals_brute_force_with_replicas),
-      cmocka_unit_test(holds_against_brute_force_with_links),
-  };
-  return cmocka_run_group_tests_name("ideal_dp", tests, NULL, NULL);
-}
+TEST_MAIN

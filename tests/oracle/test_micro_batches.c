@@ -166,8 +166,7 @@ static lab_options draw(uint64_t seed, bool chain) {
                                    .micro_batches = 1 + (int32_t)rng_below(&r, 6)}};
 }
 
-static void ideal_dp_is_exact_on_chains(void **state) {
-  (void)state;
+TEST(ideal_dp_is_exact_on_chains) {
   counts of = {0};
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(6000); seed++) {
     lab_options o = draw(seed, true);
@@ -187,8 +186,7 @@ static void ideal_dp_is_exact_on_chains(void **state) {
 }
 
 /* What replicas hold in shares is exact whatever the graph, but for the inputs that parts keep by their depth. */
-static void ideal_dp_is_exact_where_replicas_hold_shares(void **state) {
-  (void)state;
+TEST(ideal_dp_is_exact_where_replicas_hold_shares) {
   counts of = {0};
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(4000); seed++) {
     lab_options o = draw(seed, seed % 2);
@@ -209,8 +207,7 @@ static void ideal_dp_is_exact_where_replicas_hold_shares(void **state) {
   assert_true(of.n_optimal > 0 && of.n_infeasible > 0 && of.n_replicated > 0);
 }
 
-static void chain_search_is_exact_on_any_graph(void **state) {
-  (void)state;
+TEST(chain_search_is_exact_on_any_graph) {
   counts of = {0};
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(4000); seed++) {
     lab_options o = draw(seed, false);
@@ -225,8 +222,7 @@ static void chain_search_is_exact_on_any_graph(void **state) {
   assert_true(of.n_optimal > rounds_of(1000) && of.n_infeasible > 0 && of.n_deep > 0);
 }
 
-static void no_solver_breaks_the_memory_or_claims_too_much(void **state) {
-  (void)state;
+TEST(no_solver_breaks_the_memory_or_claims_too_much) {
   counts of = {0};
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(4000); seed++) {
     lab_options o = draw(seed, seed % 2);
@@ -248,8 +244,7 @@ static void no_solver_breaks_the_memory_or_claims_too_much(void **state) {
 }
 
 /* The same for training steps as they are made of forward passes. */
-static void no_solver_claims_too_much_of_a_made_step(void **state) {
-  (void)state;
+TEST(no_solver_claims_too_much_of_a_made_step) {
   counts of = {0};
   static const char *const all[] = {"auto",         "ideal_dp",      "linear_dp",  "local_search",
                                     "stage_lns",    "stage_prices",  "pipedream",  "milp",
@@ -282,11 +277,4 @@ static void no_solver_claims_too_much_of_a_made_step(void **state) {
   assert_true(of.n_recomputed > 0 || !in_check());
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(ideal_dp_is_exact_on_chains),
-                                     cmocka_unit_test(ideal_dp_is_exact_where_replicas_hold_shares),
-                                     cmocka_unit_test(chain_search_is_exact_on_any_graph),
-                                     cmocka_unit_test(no_solver_breaks_the_memory_or_claims_too_much),
-                                     cmocka_unit_test(no_solver_claims_too_much_of_a_made_step)};
-  return cmocka_run_group_tests_name("micro_batches", tests, NULL, NULL);
-}
+TEST_MAIN

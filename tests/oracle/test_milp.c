@@ -201,36 +201,18 @@ static void try_seeds(lab (*draw)(uint64_t), bool (*expect)(const situ_problem *
   assert_true(n_solved >= n_served * 99 / 100);
 }
 
-static void free_pipelines_are_solved(void **state) {
-  (void)state;
-  try_seeds(draw_pipeline, expect_optimum, (uint64_t)rounds_of(1500));
-}
+TEST(free_pipelines_are_solved) { try_seeds(draw_pipeline, expect_optimum, (uint64_t)rounds_of(1500)); }
 
-static void contiguous_and_phased_pipelines_are_solved(void **state) {
-  (void)state;
-  try_seeds(draw_stages, expect_optimum, (uint64_t)rounds_of(1500));
-}
+TEST(contiguous_and_phased_pipelines_are_solved) { try_seeds(draw_stages, expect_optimum, (uint64_t)rounds_of(1500)); }
 
-static void periods_of_streams_are_solved(void **state) {
-  (void)state;
-  try_seeds(draw_limited, expect_optimum, (uint64_t)rounds_of(600));
-}
+TEST(periods_of_streams_are_solved) { try_seeds(draw_limited, expect_optimum, (uint64_t)rounds_of(600)); }
 
-static void streams_are_solved(void **state) {
-  (void)state;
-  try_seeds(draw_stream, expect_optimum, (uint64_t)rounds_of(1000));
-}
+TEST(streams_are_solved) { try_seeds(draw_stream, expect_optimum, (uint64_t)rounds_of(1000)); }
 
-static void calls_are_solved(void **state) {
-  (void)state;
-  try_seeds(draw_calls, expect_best_calls, (uint64_t)rounds_of(600));
-}
+TEST(calls_are_solved) { try_seeds(draw_calls, expect_best_calls, (uint64_t)rounds_of(600)); }
 
 /* As many calls as an accelerator may run are as many slots: the program is exact. */
-static void few_calls_are_solved(void **state) {
-  (void)state;
-  try_seeds(draw_few_calls, expect_optimum, (uint64_t)rounds_of(600));
-}
+TEST(few_calls_are_solved) { try_seeds(draw_few_calls, expect_optimum, (uint64_t)rounds_of(600)); }
 
 /* Hosts are small too, and some problems have no plan: Cbc 2.10 dies in the preprocessing of about one in a hundred of
  * such programs, in a process of its own. */
@@ -248,8 +230,7 @@ static lab draw_tight_calls(uint64_t seed) {
   return lab_random(&o);
 }
 
-static void an_engine_that_dies_takes_nothing_with_it(void **state) {
-  (void)state;
+TEST(an_engine_that_dies_takes_nothing_with_it) {
   const char *wanted = getenv("SITU_PROBLEMS");
   n_crashed = 0;
   try_seeds(draw_tight_calls, expect_best_calls, wanted ? strtoull(wanted, NULL, 10) : (uint64_t)rounds_of(600));
@@ -266,12 +247,5 @@ static void find_highs(void) {
 
 int main(void) {
   find_highs();
-  const struct CMUnitTest tests[] = {cmocka_unit_test(free_pipelines_are_solved),
-                                     cmocka_unit_test(contiguous_and_phased_pipelines_are_solved),
-                                     cmocka_unit_test(streams_are_solved),
-                                     cmocka_unit_test(periods_of_streams_are_solved),
-                                     cmocka_unit_test(calls_are_solved),
-                                     cmocka_unit_test(few_calls_are_solved),
-                                     cmocka_unit_test(an_engine_that_dies_takes_nothing_with_it)};
-  return cmocka_run_group_tests_name("milp", tests, NULL, NULL);
+  return TEST_RUN(NULL, NULL);
 }

@@ -30,8 +30,7 @@ static situ_plan *solved(const lab *l, const char *solver) {
   return plan;
 }
 
-static void with_two_memories_the_cut_is_the_optimum(void **state) {
-  (void)state;
+TEST(with_two_memories_the_cut_is_the_optimum) {
   int32_t crossing = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(2000); seed++) {
     lab l = draw(seed, 2, 0);
@@ -49,8 +48,7 @@ static void with_two_memories_the_cut_is_the_optimum(void **state) {
 }
 
 /* More memories, too little room: nothing is better than the optimum, whatever proves it, and the cut is near it. */
-static void no_bound_is_above_the_optimum(void **state) {
-  (void)state;
+TEST(no_bound_is_above_the_optimum) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1200); seed++) {
     lab l = draw(seed, 3, seed % 3 ? 0.3 + 0.1 * (double)(seed % 7) : 0);
     arena *a = arena_new();
@@ -68,8 +66,7 @@ static void no_bound_is_above_the_optimum(void **state) {
 /* Two operators of 60 bytes take 10 ms on the host, 1 ms on an accelerator of 100 bytes. With y ms for a byte there,
  * value >= 2 min(10, 1 + 60 y) - 100 y, which is 2 + 20 y up to y = 9/60 and falls behind: 5 ms, where cuts without a
  * price prove 2. Bisection ends within a part in 4096 of that y. */
-static void a_byte_has_its_price(void **state) {
-  (void)state;
+TEST(a_byte_has_its_price) {
   enum { MS = 1000000 };
   static const situ_problem_options serial = {
       .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .overlap = SITU_OVERLAP_NONE};
@@ -87,8 +84,7 @@ static void a_byte_has_its_price(void **state) {
 
 /* If C + lambda n is least at lambda and at a larger lambda', with n and n' hand-overs, then n' <= n. Each hand-over is
  * one hop here, and its latency is what grows. */
-static void hand_overs_never_grow_with_their_price(void **state) {
-  (void)state;
+TEST(hand_overs_never_grow_with_their_price) {
   int32_t fewer = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(400); seed++) {
     int32_t before = INT32_MAX;
@@ -114,12 +110,4 @@ static void hand_overs_never_grow_with_their_price(void **state) {
   assert_true(fewer * 5 > rounds_of(400));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(with_two_memories_the_cut_is_the_optimum),
-      cmocka_unit_test(no_bound_is_above_the_optimum),
-      cmocka_unit_test(a_byte_has_its_price),
-      cmocka_unit_test(hand_overs_never_grow_with_their_price),
-  };
-  return cmocka_run_group_tests_name("min-cut", tests, NULL, NULL);
-}
+TEST_MAIN

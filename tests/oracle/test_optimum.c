@@ -71,8 +71,7 @@ static void compare(situ_problem_options options, int32_t seeds, int32_t n, int3
   }
 }
 
-static void nothing_is_better_than_the_optimum_of_streams(void **state) {
-  (void)state;
+TEST(nothing_is_better_than_the_optimum_of_streams) {
   compare((situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM}, 300, 5, 3);
   compare(
       (situ_problem_options){
@@ -85,15 +84,13 @@ static void nothing_is_better_than_the_optimum_of_streams(void **state) {
         300, 5, 3);
 }
 
-static void nothing_is_better_than_the_optimum_of_calls(void **state) {
-  (void)state;
+TEST(nothing_is_better_than_the_optimum_of_calls) {
   compare((situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS}, 600, 5, 3);
   compare((situ_problem_options){.size = sizeof(situ_problem_options), .max_calls = 1}, 300, 5, 3);
   compare((situ_problem_options){.size = sizeof(situ_problem_options), .max_calls = 2}, 300, 5, 3);
 }
 
-static void nothing_is_better_than_the_optimum_of_pipelines(void **state) {
-  (void)state;
+TEST(nothing_is_better_than_the_optimum_of_pipelines) {
   situ_problem_options o = {.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT};
   for (int32_t variant = 0; variant < 8; variant++) {
     o.free = variant & 1;
@@ -110,8 +107,7 @@ static void nothing_is_better_than_the_optimum_of_pipelines(void **state) {
 }
 
 /* With neither contention nor memory nor colocation the block dynamic program is exact. */
-static void the_block_dp_finds_and_proves_the_optimum_on_free_links(void **state) {
-  (void)state;
+TEST(the_block_dp_finds_and_proves_the_optimum_on_free_links) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(300); seed++) {
     lab_options o = {.seed = seed,
                      .n_operators = 4 + (int32_t)(seed % 2),
@@ -136,8 +132,7 @@ static void the_block_dp_finds_and_proves_the_optimum_on_free_links(void **state
 
 /* Contention, memory over time, colocation, pins, devices that cannot run everything: what it ends with is the optimum.
  */
-static void branch_and_bound_finds_and_proves_the_optimum(void **state) {
-  (void)state;
+TEST(branch_and_bound_finds_and_proves_the_optimum) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1500); seed++) {
     lab_options o = {.seed = seed,
                      .n_operators = 3 + (int32_t)(seed % 3),
@@ -165,13 +160,4 @@ static void branch_and_bound_finds_and_proves_the_optimum(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_is_better_than_the_optimum_of_streams),
-      cmocka_unit_test(branch_and_bound_finds_and_proves_the_optimum),
-      cmocka_unit_test(the_block_dp_finds_and_proves_the_optimum_on_free_links),
-      cmocka_unit_test(nothing_is_better_than_the_optimum_of_calls),
-      cmocka_unit_test(nothing_is_better_than_the_optimum_of_pipelines),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -95,24 +95,10 @@ static int32_t try_all(situ_execution execution, int32_t n_seeds) {
   return n_refuted;
 }
 
-static void what_calls_cannot_hold_is_refuted(void **state) {
-  (void)state;
-  assert_true(try_all(SITU_EXECUTION_CALLS, 1500) > rounds_of(100));
-}
+TEST(what_calls_cannot_hold_is_refuted) { assert_true(try_all(SITU_EXECUTION_CALLS, 1500) > rounds_of(100)); }
 
-static void what_pipelines_cannot_hold_is_refuted(void **state) {
-  (void)state;
-  assert_true(try_all(SITU_EXECUTION_PIPELINE, 1500) > rounds_of(100));
-}
+TEST(what_pipelines_cannot_hold_is_refuted) { assert_true(try_all(SITU_EXECUTION_PIPELINE, 1500) > rounds_of(100)); }
 
-static void streams_that_have_a_plan_are_not_refuted(void **state) {
-  (void)state;
-  assert_true(try_all(SITU_EXECUTION_STREAM, 1500) > rounds_of(100));
-}
+TEST(streams_that_have_a_plan_are_not_refuted) { assert_true(try_all(SITU_EXECUTION_STREAM, 1500) > rounds_of(100)); }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(what_calls_cannot_hold_is_refuted),
-                                     cmocka_unit_test(what_pipelines_cannot_hold_is_refuted),
-                                     cmocka_unit_test(streams_that_have_a_plan_are_not_refuted)};
-  return cmocka_run_group_tests_name("packing", tests, NULL, NULL);
-}
+TEST_MAIN

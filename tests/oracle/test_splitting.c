@@ -39,8 +39,7 @@ static int32_t count_optima(double memory, situ_contention contention, int32_t s
   return equal;
 }
 
-static void splitting_finds_the_optimum_of_most_small_graphs(void **state) {
-  (void)state;
+TEST(splitting_finds_the_optimum_of_most_small_graphs) {
   for (int32_t c = 0; c < 2; c++) {
     int32_t possible, equal = count_optima(0, c ? SITU_CONTENTION_NONE : SITU_CONTENTION_LINK, 600, &possible);
     assert_true(possible > rounds_of(500));
@@ -49,8 +48,7 @@ static void splitting_finds_the_optimum_of_most_small_graphs(void **state) {
 }
 
 /* Accelerators hold a part of all weights and tensors only: the plans of least time do not fit. */
-static void splitting_keeps_memory_where_it_binds(void **state) {
-  (void)state;
+TEST(splitting_keeps_memory_where_it_binds) {
   static const double parts[] = {0.15, 0.25, 0.4};
   for (int32_t i = 0; i < 3; i++) {
     int32_t possible, equal = count_optima(parts[i], SITU_CONTENTION_LINK, 200, &possible);
@@ -59,10 +57,4 @@ static void splitting_keeps_memory_where_it_binds(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(splitting_finds_the_optimum_of_most_small_graphs),
-      cmocka_unit_test(splitting_keeps_memory_where_it_binds),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -152,8 +152,7 @@ static void look_at_part(const stage_space *space, const device_sequence *sequen
   arena_free(a);
 }
 
-static void the_least_priced_sum_is_that_of_counting(void **state) {
-  (void)state;
+TEST(the_least_priced_sum_is_that_of_counting) {
   tally n = {0};
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1500); seed++) {
     lab l = draw(seed, 8);
@@ -190,8 +189,7 @@ static void hold(const situ_plan *plan, int64_t best_ns, uint64_t seed) {
              (long long)best_ns, (long long)value_ns);
 }
 
-static void what_it_ends_with_brackets_the_optimum_and_mostly_meets_it(void **state) {
-  (void)state;
+TEST(what_it_ends_with_brackets_the_optimum_and_mostly_meets_it) {
   int n_served = 0, n_proved = 0, n_none = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
     lab l = draw(seed, 8);
@@ -210,8 +208,7 @@ static void what_it_ends_with_brackets_the_optimum_and_mostly_meets_it(void **st
   assert_true(n_served > rounds_of(1500) && n_proved > n_served * 9 / 10);
 }
 
-static void a_search_that_is_stopped_brackets_the_optimum(void **state) {
-  (void)state;
+TEST(a_search_that_is_stopped_brackets_the_optimum) {
   int n_open = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(400); seed++) {
     lab l = draw(seed, 7);
@@ -229,8 +226,7 @@ static void a_search_that_is_stopped_brackets_the_optimum(void **state) {
   assert_true(n_open > 100);
 }
 
-static void large_neighbourhoods_keep_every_rule_and_never_beat_the_optimum(void **state) {
-  (void)state;
+TEST(large_neighbourhoods_keep_every_rule_and_never_beat_the_optimum) {
   int n_met = 0, n = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(600); seed++) {
     lab l = draw(seed, 8);
@@ -248,12 +244,4 @@ static void large_neighbourhoods_keep_every_rule_and_never_beat_the_optimum(void
   assert_true(n > rounds_of(200) && n_met > n / 3);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_least_priced_sum_is_that_of_counting),
-      cmocka_unit_test(what_it_ends_with_brackets_the_optimum_and_mostly_meets_it),
-      cmocka_unit_test(a_search_that_is_stopped_brackets_the_optimum),
-      cmocka_unit_test(large_neighbourhoods_keep_every_rule_and_never_beat_the_optimum),
-  };
-  return cmocka_run_group_tests_name("stage_prices", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -86,8 +86,7 @@ static bool front_is_true(const lab *l, const truth *t, uint64_t seed) {
   return found == t->n && n == t->n;
 }
 
-static void no_front_is_better_than_the_truth_and_most_are_it(void **state) {
-  (void)state;
+TEST(no_front_is_better_than_the_truth_and_most_are_it) {
   int32_t equal = 0, possible = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(100); seed++) {
     lab l = draw(seed, (situ_problem_options){.size = sizeof(situ_problem_options),
@@ -158,8 +157,7 @@ static void solve_under_limits(const lab *l, const truth *t, uint64_t seed, int3
   if (t->n > 0 && min_period > 1) solve_limited(l, 0, min_period - 1, SITU_NEVER_NS, seed);
 }
 
-static void limits_are_kept_and_what_is_impossible_is_not_found(void **state) {
-  (void)state;
+TEST(limits_are_kept_and_what_is_impossible_is_not_found) {
   int32_t equal = 0, all = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(80); seed++) {
     lab l = draw(seed, (situ_problem_options){.size = sizeof(situ_problem_options),
@@ -202,8 +200,7 @@ static lab copied(uint64_t seed, int32_t n_operators, int32_t copies, situ_conte
   return l;
 }
 
-static void copies_are_placed_as_by_brute_force(void **state) {
-  (void)state;
+TEST(copies_are_placed_as_by_brute_force) {
   int32_t equal = 0, possible = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(150); seed++) {
     int32_t copies = 2 + (int32_t)(seed % 3 == 0), n = copies == 2 ? 2 + (int32_t)(seed % 2) : 2;
@@ -229,8 +226,7 @@ static void copies_are_placed_as_by_brute_force(void **state) {
 }
 
 /* The front of copies takes memory for the weights that they share, and so do plans under a limit. */
-static void copies_keep_limits_as_by_brute_force(void **state) {
-  (void)state;
+TEST(copies_keep_limits_as_by_brute_force) {
   int32_t equal = 0, all = 0, fronts = 0, possible = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(80); seed++) {
     int32_t copies = 2 + (int32_t)(seed % 4 == 0);
@@ -254,8 +250,7 @@ static void copies_keep_limits_as_by_brute_force(void **state) {
 }
 
 /* Two copies of one operator with weights: on one device its memory holds them once, on two each holds them. */
-static void weights_are_held_once_by_each_memory(void **state) {
-  (void)state;
+TEST(weights_are_held_once_by_each_memory) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(40); seed++) {
     lab l = copied(seed, 3, 2, SITU_CONTENTION_NONE);
     arena *a = arena_new();
@@ -279,13 +274,4 @@ static void weights_are_held_once_by_each_memory(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(no_front_is_better_than_the_truth_and_most_are_it),
-      cmocka_unit_test(limits_are_kept_and_what_is_impossible_is_not_found),
-      cmocka_unit_test(copies_are_placed_as_by_brute_force),
-      cmocka_unit_test(copies_keep_limits_as_by_brute_force),
-      cmocka_unit_test(weights_are_held_once_by_each_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

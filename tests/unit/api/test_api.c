@@ -16,13 +16,11 @@ static const char platform[] = "cpu+2*v100-16g";
 static char folder[64];
 
 static int enter_folder(void **state) {
-  (void)state;
   strcpy(folder, "/tmp/situ-api-XXXXXX");
   return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
 }
 
 static int leave_folder(void **state) {
-  (void)state;
   char command[128];
   snprintf(command, sizeof command, "rm -r %s", folder);
   return chdir("/") == 0 ? system(command) : -1;
@@ -57,8 +55,7 @@ static void same_question(const situ_problem *p, const situ_problem *q) {
   assert_memory_equal(p->unused, q->unused, (size_t)p->n_devices * sizeof *p->unused);
 }
 
-static void a_plan_file_brings_its_problem_back(void **state) {
-  (void)state;
+TEST(a_plan_file_brings_its_problem_back) {
   const situ_problem_options kinds[] = {
       {.size = sizeof(situ_problem_options)},
       {.size = sizeof(situ_problem_options), .contention = SITU_CONTENTION_NONE},
@@ -114,8 +111,7 @@ static void a_plan_file_brings_its_problem_back(void **state) {
   }
 }
 
-static void pins_come_back_too(void **state) {
-  (void)state;
+TEST(pins_come_back_too) {
   situ_error error = {0};
   assert_int_equal(situ_text_write("{\"fc\": \"gpu1\"}", "pins.json", &error), SITU_STATUS_OK);
   situ_instance_options o = {
@@ -139,8 +135,7 @@ static void pins_come_back_too(void **state) {
   situ_instance_free(second);
 }
 
-static void a_changed_platform_is_stated(void **state) {
-  (void)state;
+TEST(a_changed_platform_is_stated) {
   situ_error error = {0};
   static const char slow[] = "{\"situ_platform\":1,\"devices\":[{\"name\":\"a\",\"base\":\"cpu\"}]}";
   static const char fast[] = "{\"situ_platform\":1,\"devices\":[{\"name\":\"a\",\"base\":\"xeon8480\"}]}";
@@ -159,8 +154,7 @@ static void a_changed_platform_is_stated(void **state) {
   situ_plan_free(plan);
 }
 
-static void what_is_wrong_in_a_plan_file_is_input(void **state) {
-  (void)state;
+TEST(what_is_wrong_in_a_plan_file_is_input) {
   static const char *const bad[] = {
       "",
       "{}",
@@ -189,8 +183,7 @@ static void what_is_wrong_in_a_plan_file_is_input(void **state) {
   }
 }
 
-static void options_that_contradict_are_arguments(void **state) {
-  (void)state;
+TEST(options_that_contradict_are_arguments) {
   const char *nobody[] = {"tpu"};
   const situ_instance_options bad[] = {
       {.size = sizeof(situ_instance_options)},
@@ -237,8 +230,7 @@ static void options_that_contradict_are_arguments(void **state) {
   }
 }
 
-static void outputs_are_probed_without_a_trace(void **state) {
-  (void)state;
+TEST(outputs_are_probed_without_a_trace) {
   situ_error error = {0};
   assert_int_equal(situ_path_check_writable("new.json", &error), SITU_STATUS_OK);
   assert_false(file_exists("new.json"));
@@ -263,8 +255,7 @@ static void hear(void *context, situ_log_level level, const char *text) {
   snprintf(t->lines[t->n++], sizeof t->lines[0], "%s", text);
 }
 
-static void a_call_tells_what_it_finds(void **state) {
-  (void)state;
+TEST(a_call_tells_what_it_finds) {
   heard t = {.n = 0};
   situ_cost_options unfused = {.size = sizeof unfused, .fusion = "none"};
   situ_instance_options o = {.size = sizeof o,
@@ -287,8 +278,7 @@ static void a_call_tells_what_it_finds(void **state) {
   situ_instance_free(instance);
 }
 
-static void a_question_without_an_answer_is_a_warning(void **state) {
-  (void)state;
+TEST(a_question_without_an_answer_is_a_warning) {
   heard t = {.n = 0};
   const char *all[] = {"cpu", "gpu0", "gpu1"};
   situ_instance_options o = {
@@ -376,8 +366,7 @@ static void use_all(const situ_plan *plan) {
   situ_verdict_free(verdict);
 }
 
-static void a_plan_outlives_all_that_it_was_made_of(void **state) {
-  (void)state;
+TEST(a_plan_outlives_all_that_it_was_made_of) {
   situ_problem *problem = pose_alone(NULL);
   situ_plan *plan, *given;
   situ_verdict *verdict;
@@ -398,8 +387,7 @@ static void a_plan_outlives_all_that_it_was_made_of(void **state) {
   situ_verdict_free(verdict);
 }
 
-static void secondary_costs_live_as_long_as_a_plan(void **state) {
-  (void)state;
+TEST(secondary_costs_live_as_long_as_a_plan) {
   situ_problem_options options = SITU_PROBLEM_OPTIONS_INIT;
   options.execution = SITU_EXECUTION_STREAM;
   options.overlap = SITU_OVERLAP_NONE;
@@ -413,8 +401,7 @@ static void secondary_costs_live_as_long_as_a_plan(void **state) {
   situ_plan_free(plan);
 }
 
-static void a_front_outlives_its_problem(void **state) {
-  (void)state;
+TEST(a_front_outlives_its_problem) {
   situ_problem_options options = SITU_PROBLEM_OPTIONS_INIT;
   options.execution = SITU_EXECUTION_STREAM;
   situ_problem *problem = pose_alone(&options);
@@ -432,8 +419,7 @@ static void a_front_outlives_its_problem(void **state) {
   situ_front_free(front);
 }
 
-static void a_plan_of_an_instance_outlives_it(void **state) {
-  (void)state;
+TEST(a_plan_of_an_instance_outlives_it) {
   static const char *const rules[] = {"not MaxPool=gpu0", "reserve gpu1=1GB"};
   const situ_problem_options copies = {
       .size = sizeof copies, .copies = 2, .objective = SITU_OBJECTIVE_THROUGHPUT, .max_latency_ns = INT64_C(1) << 40};
@@ -462,8 +448,7 @@ static void a_plan_of_an_instance_outlives_it(void **state) {
 }
 
 /* Two models of one size: the numbers of one mean other nodes in the file of the other. */
-static void a_plan_of_another_model_of_its_size_is_refused(void **state) {
-  (void)state;
+TEST(a_plan_of_another_model_of_its_size_is_refused) {
   static const char one[] = "{\"situ_graph\": 1, \"operators\": [{\"name\": \"a\", \"flops\": 1000}], \"tensors\": []}";
   static const char two[] = "{\"situ_graph\": 1, \"operators\": [{\"name\": \"b\", \"flops\": 1000}], \"tensors\": []}";
   situ_error error = {0};
@@ -496,8 +481,7 @@ static void *come_and_go(void *at) {
   return situ_simulate(&kept, at, device, NULL, NULL) == SITU_STATUS_OK ? kept : NULL;
 }
 
-static void plans_of_one_problem_go_in_any_thread(void **state) {
-  (void)state;
+TEST(plans_of_one_problem_go_in_any_thread) {
   situ_problem *problem = pose_alone(NULL);
   pthread_t threads[THREADS];
   void *kept[THREADS];
@@ -510,22 +494,4 @@ static void plans_of_one_problem_go_in_any_thread(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_call_tells_what_it_finds),
-      cmocka_unit_test(a_question_without_an_answer_is_a_warning),
-      cmocka_unit_test(a_plan_file_brings_its_problem_back),
-      cmocka_unit_test(pins_come_back_too),
-      cmocka_unit_test(a_changed_platform_is_stated),
-      cmocka_unit_test(what_is_wrong_in_a_plan_file_is_input),
-      cmocka_unit_test(options_that_contradict_are_arguments),
-      cmocka_unit_test(outputs_are_probed_without_a_trace),
-      cmocka_unit_test(a_plan_outlives_all_that_it_was_made_of),
-      cmocka_unit_test(secondary_costs_live_as_long_as_a_plan),
-      cmocka_unit_test(a_front_outlives_its_problem),
-      cmocka_unit_test(a_plan_of_an_instance_outlives_it),
-      cmocka_unit_test(a_plan_of_another_model_of_its_size_is_refused),
-      cmocka_unit_test(plans_of_one_problem_go_in_any_thread),
-  };
-  return cmocka_run_group_tests(tests, enter_folder, leave_folder);
-}
+int main(void) { return TEST_RUN(enter_folder, leave_folder); }

@@ -31,8 +31,7 @@ static void expect_decoder(const char *model, bool expected) {
   arena_free(a);
 }
 
-static void decoders_of_language_are_told_from_other_networks(void **state) {
-  (void)state;
+TEST(decoders_of_language_are_told_from_other_networks) {
   expect_decoder(decoder, true);
   expect_decoder("builtin:llama", true);
   expect_decoder("builtin:gpt2", true);
@@ -63,8 +62,7 @@ static int32_t units_of(situ_granularity which, const char *model) {
   return n;
 }
 
-static void whole_layers_are_units(void **state) {
-  (void)state;
+TEST(whole_layers_are_units) {
   arena *a = arena_new();
   situ_graph *g = generate(decoder);
   layer_list l;
@@ -107,8 +105,7 @@ static situ_graph *layers_of_experts(void) {
 /* Whether v belongs to its experts rather than to the rest of its layer: the sum that is joined to them does. */
 static bool goes_with_experts(int32_t v, bool joined) { return v % 3 == 1 || (joined && v % 3 == 2); }
 
-static void routed_experts_may_leave_their_layer(void **state) {
-  (void)state;
+TEST(routed_experts_may_leave_their_layer) {
   arena *a = arena_new();
   situ_graph *g = layers_of_experts();
   int32_t keys[12], sets[12];
@@ -127,8 +124,7 @@ static void routed_experts_may_leave_their_layer(void **state) {
   situ_graph_free(g);
 }
 
-static void a_plan_file_remembers_its_granularity(void **state) {
-  (void)state;
+TEST(a_plan_file_remembers_its_granularity) {
   char path[] = "/tmp/situ-granularity-XXXXXX";
   int file = mkstemp(path);
   assert_true(file >= 0);
@@ -170,8 +166,7 @@ static bool stop_at_once(void *context, const situ_progress *news) {
 
 /* Proved by a bound, or, without bounds, since no search finds one: the default gives way; what was asked for does not,
  * and a search that the caller stops is over. */
-static void layers_that_nobody_asked_for_are_split_where_they_have_no_plan(void **state) {
-  (void)state;
+TEST(layers_that_nobody_asked_for_are_split_where_they_have_no_plan) {
   char path[] = "/tmp/situ-narrow-XXXXXX";
   int file = mkstemp(path), stops = 0;
   assert_true(file >= 0);
@@ -212,8 +207,7 @@ static void layers_that_nobody_asked_for_are_split_where_they_have_no_plan(void 
   unlink(path);
 }
 
-static void a_search_starts_from_the_plan_of_a_file(void **state) {
-  (void)state;
+TEST(a_search_starts_from_the_plan_of_a_file) {
   char path[] = "/tmp/situ-start-XXXXXX";
   int file = mkstemp(path);
   assert_true(file >= 0);
@@ -241,8 +235,7 @@ static void a_search_starts_from_the_plan_of_a_file(void **state) {
   unlink(path);
 }
 
-static void the_checker_names_a_layer_that_is_split(void **state) {
-  (void)state;
+TEST(the_checker_names_a_layer_that_is_split) {
   situ_instance *i = open_as(SITU_GRANULARITY_LAYER, decoder), *loose = open_as(SITU_GRANULARITY_OPERATOR, decoder);
   const situ_problem *p = situ_instance_problem(i);
   int32_t *device = calloc((size_t)p->n_operators, sizeof *device);
@@ -282,8 +275,7 @@ static void look(void *context, const placement *where) {
   if (found.excess_bytes == 0 && found.value_ns < t->min_ns) t->min_ns = found.value_ns;
 }
 
-static void exact_search_finds_the_best_plan_that_keeps_keys_together(void **state) {
-  (void)state;
+TEST(exact_search_finds_the_best_plan_that_keeps_keys_together) {
   for (uint64_t seed = 0; seed < 60; seed++) {
     lab l = lab_random(&(lab_options){.seed = seed,
                                       .n_operators = 6,
@@ -321,16 +313,4 @@ static void exact_search_finds_the_best_plan_that_keeps_keys_together(void **sta
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(decoders_of_language_are_told_from_other_networks),
-      cmocka_unit_test(whole_layers_are_units),
-      cmocka_unit_test(routed_experts_may_leave_their_layer),
-      cmocka_unit_test(a_plan_file_remembers_its_granularity),
-      cmocka_unit_test(layers_that_nobody_asked_for_are_split_where_they_have_no_plan),
-      cmocka_unit_test(a_search_starts_from_the_plan_of_a_file),
-      cmocka_unit_test(the_checker_names_a_layer_that_is_split),
-      cmocka_unit_test(exact_search_finds_the_best_plan_that_keeps_keys_together),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

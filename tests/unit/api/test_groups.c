@@ -20,8 +20,7 @@ static situ_instance_options asked(const char *model, const char *platform, cons
 }
 
 /* `auto` is the best of all sizes, each over all placements; the bounds in its note hold. */
-static void auto_is_the_minimum_over_all_sizes(void **state) {
-  (void)state;
+TEST(auto_is_the_minimum_over_all_sizes) {
   static const char *const models[] = {"builtin:layered?operators=5&hidden=4096&rows=512&width=1",
                                        "builtin:layered?operators=5&hidden=512&rows=64&width=2",
                                        "builtin:layered?operators=5&hidden=2048&rows=4096&width=3",
@@ -78,8 +77,7 @@ static void expect_refused(situ_instance_options o, situ_status status, const ch
   if (!strstr(error.text, says)) fail_msg("%s", error.text);
 }
 
-static void what_cannot_be_split_is_refused(void **state) {
-  (void)state;
+TEST(what_cannot_be_split_is_refused) {
   const char *model = "builtin:layered?operators=6";
   expect_refused(asked(model, "cpu+2*v100-16g", "two"), SITU_STATUS_BAD_ARGUMENT, "must be auto, a number");
   expect_refused(asked(model, "cpu+2*v100-16g", "0"), SITU_STATUS_BAD_ARGUMENT, "must be auto, a number");
@@ -99,8 +97,7 @@ static void what_cannot_be_split_is_refused(void **state) {
 }
 
 /* A reserve is that of each member. */
-static void a_reserve_holds_for_each_member(void **state) {
-  (void)state;
+TEST(a_reserve_holds_for_each_member) {
   static const char *const rule = "reserve gpu=1GiB";
   situ_instance_options o = asked("builtin:layered?operators=6", "cpu+4*v100-16g", "4");
   situ_instance *i, *reserved;
@@ -117,8 +114,7 @@ static void a_reserve_holds_for_each_member(void **state) {
 
 /* Unlike GPUs with shares: an operator takes as long as the slowest of them takes for its columns, by the times that
  * each takes alone for all of them; what is not split takes what the slower one takes. */
-static void unlike_members_wait_for_the_slowest(void **state) {
-  (void)state;
+TEST(unlike_members_wait_for_the_slowest) {
   static const char model[] = "builtin:layered?operators=6&hidden=4096&rows=64&width=1";
   static const double share[] = {0.75, 0.25};
   situ_instance *alone, *group;
@@ -155,8 +151,7 @@ static void unlike_members_wait_for_the_slowest(void **state) {
   situ_instance_free(group);
 }
 
-static void shares_are_read_strictly(void **state) {
-  (void)state;
+TEST(shares_are_read_strictly) {
   static const char *const bad[] = {"3,", ",1", "3,-1", "3,0", "3,x", "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
     expect_refused(asked("builtin:layered?operators=6", "cpu+rtx4090+rtx3060-12g", bad[i]), SITU_STATUS_BAD_ARGUMENT,
@@ -174,11 +169,4 @@ static void shares_are_read_strictly(void **state) {
   expect_refused(o, SITU_STATUS_UNSUPPORTED, "unequal shares, but vllm gives its GPUs equal ones");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(auto_is_the_minimum_over_all_sizes), cmocka_unit_test(what_cannot_be_split_is_refused),
-      cmocka_unit_test(a_reserve_holds_for_each_member),    cmocka_unit_test(unlike_members_wait_for_the_slowest),
-      cmocka_unit_test(shares_are_read_strictly),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -53,8 +53,7 @@ static int64_t value_of(const char *model, const char *platform, const char *unu
 }
 
 /* VGG-16 is a chain of large operators, all on the GPU: without it only the CPU is left, alone. */
-static void a_device_less_and_twice_the_batch_are_what_is_posed_by_hand(void **state) {
-  (void)state;
+TEST(a_device_less_and_twice_the_batch_are_what_is_posed_by_hand) {
   asked a = ask("builtin:vgg16", "cpu+v100-16g");
   situ_what_if without = row_of(&a, "without gpu0"), batch = row_of(&a, "batch 2");
   assert_int_equal(without.value_ns, value_of("builtin:vgg16", "cpu+v100-16g", "gpu0"));
@@ -67,8 +66,7 @@ static void a_device_less_and_twice_the_batch_are_what_is_posed_by_hand(void **s
 }
 
 /* Two halves of a network that no device holds alone: with twice its memory one GPU holds all, and nothing is sent. */
-static void more_memory_and_faster_links_are_never_worse(void **state) {
-  (void)state;
+TEST(more_memory_and_faster_links_are_never_worse) {
   asked a = ask("builtin:llama?layers=2&tokens=1&context=1", "2*t4-16g");
   for (int32_t k = 0; k < situ_what_if_count(a.list); k++) {
     situ_what_if w = situ_what_if_at(a.list, k);
@@ -79,8 +77,7 @@ static void more_memory_and_faster_links_are_never_worse(void **state) {
   asked_free(&a);
 }
 
-static void what_does_not_fit_one_memory_is_asked_with_twice_of_it(void **state) {
-  (void)state;
+TEST(what_does_not_fit_one_memory_is_asked_with_twice_of_it) {
   asked a = ask("builtin:llama?layers=2&tokens=1&context=1&ffn=316000", "2*t4-16g"); /* 16.3 GB of weights */
   assert_true(a.plan->best_single_ns == SITU_NEVER_NS);
   situ_what_if more = row_of(&a, "gpu0 with twice the memory"), without = row_of(&a, "without gpu0");
@@ -91,8 +88,7 @@ static void what_does_not_fit_one_memory_is_asked_with_twice_of_it(void **state)
 }
 
 /* A Raspberry Pi is of no use beside a V100 unless it is many times as fast: the last row about it says so. */
-static void an_idle_device_is_asked_until_it_is_of_use(void **state) {
-  (void)state;
+TEST(an_idle_device_is_asked_until_it_is_of_use) {
   asked a = ask("builtin:vgg16", "rpi5+v100-16g");
   row_of(&a, "cpu 16 times as fast, still unused");
   asked_free(&a);
@@ -104,8 +100,7 @@ static bool stop_at_once(void *context, const situ_progress *news) {
   return true;
 }
 
-static void a_callback_that_says_stop_ends_the_list(void **state) {
-  (void)state;
+TEST(a_callback_that_says_stop_ends_the_list) {
   int calls = 0;
   asked a = ask("builtin:vgg16", "cpu+v100-16g");
   situ_what_if_list *none = NULL;
@@ -121,8 +116,7 @@ static void a_callback_that_says_stop_ends_the_list(void **state) {
 
 /* A table has times by class, and a faster device is of a class that no table knows. Nor does it know twice the batch,
  * of which nothing is said. */
-static void measured_times_are_changed_too(void **state) {
-  (void)state;
+TEST(measured_times_are_changed_too) {
   char path[64];
   snprintf(path, sizeof path, "/tmp/situ-what-if-%d.csv", (int)getpid());
   asked a = {0};
@@ -153,14 +147,4 @@ static void measured_times_are_changed_too(void **state) {
   asked_free(&a);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_device_less_and_twice_the_batch_are_what_is_posed_by_hand),
-      cmocka_unit_test(more_memory_and_faster_links_are_never_worse),
-      cmocka_unit_test(what_does_not_fit_one_memory_is_asked_with_twice_of_it),
-      cmocka_unit_test(an_idle_device_is_asked_until_it_is_of_use),
-      cmocka_unit_test(measured_times_are_changed_too),
-      cmocka_unit_test(a_callback_that_says_stop_ends_the_list),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -13,8 +13,7 @@
 #include "base/rng.h"
 #include "base/text.h"
 
-static void arena_releases_to_its_mark(void **state) {
-  (void)state;
+TEST(arena_releases_to_its_mark) {
   arena *a = arena_new();
   char *first = arena_string(a, "kept");
   arena_mark mark = arena_get_mark(a);
@@ -27,8 +26,7 @@ static void arena_releases_to_its_mark(void **state) {
   arena_free(a);
 }
 
-static void many_arrays_are_made_at_once_or_the_first_that_fails_is_stated(void **state) {
-  (void)state;
+TEST(many_arrays_are_made_at_once_or_the_first_that_fails_is_stated) {
   arena *a = arena_new();
   char *bytes = NULL;
   int64_t *numbers = NULL, *untouched = NULL;
@@ -45,8 +43,7 @@ static void many_arrays_are_made_at_once_or_the_first_that_fails_is_stated(void 
   arena_free(a);
 }
 
-static void an_arena_lives_as_long_as_one_that_holds_it(void **state) {
-  (void)state;
+TEST(an_arena_lives_as_long_as_one_that_holds_it) {
   arena *a = arena_new(), *b = arena_new(), *c = arena_new();
   char *text = arena_string(a, "held");
   assert_true(arena_hold(b, a) && arena_hold(c, a) && arena_hold(c, b));
@@ -56,8 +53,7 @@ static void an_arena_lives_as_long_as_one_that_holds_it(void **state) {
   arena_free(c); /* leak checks and AddressSanitizer see that nothing is left, or freed twice */
 }
 
-static void arena_refuses_sizes_that_overflow(void **state) {
-  (void)state;
+TEST(arena_refuses_sizes_that_overflow) {
   arena *a = arena_new();
   assert_null(arena_alloc(a, INT64_MAX, 8));
   assert_null(arena_alloc(a, -1, 8));
@@ -65,8 +61,7 @@ static void arena_refuses_sizes_that_overflow(void **state) {
   arena_free(a);
 }
 
-static void map_finds_what_was_put_and_nothing_else(void **state) {
-  (void)state;
+TEST(map_finds_what_was_put_and_nothing_else) {
   arena *a = arena_new();
   string_map *map = string_map_new(a, 0);
   char key[32];
@@ -84,8 +79,7 @@ static void map_finds_what_was_put_and_nothing_else(void **state) {
   arena_free(a);
 }
 
-static void saturation_holds_at_the_edges(void **state) {
-  (void)state;
+TEST(saturation_holds_at_the_edges) {
   assert_true(sat_add(INT64_MAX, 1) == INT64_MAX);
   assert_true(sat_mul(INT64_MAX / 2, 3) == INT64_MAX);
   assert_true(sat_round(1e30) == INT64_MAX);
@@ -93,8 +87,7 @@ static void saturation_holds_at_the_edges(void **state) {
   assert_int_equal(sat_round(17789906.25), 17789906);
 }
 
-static void people_read_three_digits(void **state) {
-  (void)state;
+TEST(people_read_three_digits) {
   char into[TEXT_UNIT_BYTES];
   assert_string_equal(text_time(into, 999), "999 ns");
   assert_string_equal(text_time(into, 1500), "1.50 us");
@@ -104,8 +97,7 @@ static void people_read_three_digits(void **state) {
   assert_string_equal(text_size(into, 17185374208), "17.2 GB");
 }
 
-static void budget_stops_at_its_steps(void **state) {
-  (void)state;
+TEST(budget_stops_at_its_steps) {
   budget b = budget_new(10, 0, NULL, NULL);
   int done = 0;
   while (!budget_spend(&b, 1)) done++;
@@ -118,8 +110,7 @@ static bool ask_to_stop(void *context) {
   return true;
 }
 
-static void a_part_of_a_budget_without_limit_has_none(void **state) {
-  (void)state;
+TEST(a_part_of_a_budget_without_limit_has_none) {
   budget whole = budget_new(0, 0, NULL, NULL);
   budget_spend(&whole, 7);
   budget part = budget_part(&whole, 0, 0);
@@ -130,8 +121,7 @@ static void a_part_of_a_budget_without_limit_has_none(void **state) {
   assert_int_equal(budget_steps_left(&part), 3);
 }
 
-static void budget_heeds_its_callback(void **state) {
-  (void)state;
+TEST(budget_heeds_its_callback) {
   int asked = 0;
   budget b = budget_new(0, 0, ask_to_stop, &asked);
   while (!budget_spend(&b, 1)) continue;
@@ -139,16 +129,14 @@ static void budget_heeds_its_callback(void **state) {
   assert_int_equal(asked, 1);
 }
 
-static void an_unwritable_file_leaves_nothing(void **state) {
-  (void)state;
+TEST(an_unwritable_file_leaves_nothing) {
   situ_error error;
   assert_int_equal(file_write("/nonexistent-folder/x", "a", 1, &error), SITU_STATUS_IO);
   assert_non_null(strstr(error.text, "cannot be written"));
   assert_false(file_exists("/nonexistent-folder/x"));
 }
 
-static void a_written_file_reads_back(void **state) {
-  (void)state;
+TEST(a_written_file_reads_back) {
   char path[] = "/tmp/situ-test-XXXXXX";
   int handle = mkstemp(path);
   close(handle);
@@ -161,8 +149,7 @@ static void a_written_file_reads_back(void **state) {
   unlink(path);
 }
 
-static void a_file_cut_off_after_it_was_read_is_still_whole(void **state) {
-  (void)state;
+TEST(a_file_cut_off_after_it_was_read_is_still_whole) {
   char path[] = "/tmp/situ-test-XXXXXX";
   close(mkstemp(path));
   assert_int_equal(file_write(path, "hello", 5, NULL), SITU_STATUS_OK);
@@ -175,8 +162,7 @@ static void a_file_cut_off_after_it_was_read_is_still_whole(void **state) {
 }
 
 /* 100 MB, of which the first and the last byte are asked for; between them another process empties the file. */
-static void a_file_cut_off_between_two_parts_is_a_failure_and_no_signal(void **state) {
-  (void)state;
+TEST(a_file_cut_off_between_two_parts_is_a_failure_and_no_signal) {
   enum { SIZE = 100000000 };
   char path[] = "/tmp/situ-test-XXXXXX";
   close(mkstemp(path));
@@ -197,8 +183,7 @@ static void a_file_cut_off_between_two_parts_is_a_failure_and_no_signal(void **s
 }
 
 /* The rows of RFC 3629, section 4: the first and the last character of each, and what is just beyond. */
-static void characters_are_those_of_utf8(void **state) {
-  (void)state;
+TEST(characters_are_those_of_utf8) {
   static const struct {
     const char *bytes;
     size_t n;
@@ -228,8 +213,7 @@ static void characters_are_those_of_utf8(void **state) {
   }
 }
 
-static void what_a_terminal_may_obey_is_not_printed(void **state) {
-  (void)state;
+TEST(what_a_terminal_may_obey_is_not_printed) {
   char line[] = "a\033[1m\x7f\xc2\x9b\xc2\xa0\xff\n"; /* U+009B begins a command, U+00A0 is a blank */
   text_buffer t = {0};
   text_make_line(line);
@@ -243,8 +227,7 @@ static void what_a_terminal_may_obey_is_not_printed(void **state) {
 }
 
 /* A terabyte, of which nothing but the first part can be read within a test. */
-static void a_text_is_read_up_to_its_first_zero_byte(void **state) {
-  (void)state;
+TEST(a_text_is_read_up_to_its_first_zero_byte) {
   char path[] = "/tmp/situ-test-XXXXXX";
   close(mkstemp(path));
   assert_int_equal(file_write(path, "hello", 5, NULL), SITU_STATUS_OK);
@@ -261,8 +244,7 @@ static void a_text_is_read_up_to_its_first_zero_byte(void **state) {
 }
 
 /* An open that waits for the other end of a pipe never comes back; the alarm ends the test then. */
-static void a_pipe_is_no_file_and_nobody_waits_for_it(void **state) {
-  (void)state;
+TEST(a_pipe_is_no_file_and_nobody_waits_for_it) {
   char path[] = "/tmp/situ-test-XXXXXX";
   close(mkstemp(path));
   unlink(path);
@@ -276,8 +258,7 @@ static void a_pipe_is_no_file_and_nobody_waits_for_it(void **state) {
   unlink(path);
 }
 
-static void json_errors_name_line_and_column(void **state) {
-  (void)state;
+TEST(json_errors_name_line_and_column) {
   json_value *root;
   situ_error error;
   const char *bad = "{\"a\": 1,\n \"a\": 2}";
@@ -286,8 +267,7 @@ static void json_errors_name_line_and_column(void **state) {
 }
 
 /* What RFC 8259 does not allow, and what situ refuses: texts with U+0000 and keys that are there twice. */
-static void bad_json_is_refused_with_the_reason(void **state) {
-  (void)state;
+TEST(bad_json_is_refused_with_the_reason) {
   static const char *const bad[][3] = {
       {"{\"a\": \"b\\u0000c\"}", "U+0000", ":1:9"},
       {"{\"b\\u0000c\": 1}", "U+0000", ":1:4"},
@@ -335,8 +315,7 @@ static void bad_json_is_refused_with_the_reason(void **state) {
   assert_int_equal(json_parse(&root, "[1]\0", 4, "x", NULL), SITU_STATUS_BAD_INPUT); /* a zero byte is not space */
 }
 
-static void json_is_read_as_it_says(void **state) {
-  (void)state;
+TEST(json_is_read_as_it_says) {
   static const char text[] =
       " {\"\\u00e4\\ud83d\\ude00\\n\\/\": [0, -0, -9223372036854775808, 0.1, 1E+2, -2.5e-3, 4.9e-324],\r\n\t"
       "\"\": {}, \"t\": [true, false, null, \"\", []]} ";
@@ -355,8 +334,7 @@ static void json_is_read_as_it_says(void **state) {
 }
 
 /* 2,048 levels are read, one more is not. */
-static void nesting_has_a_limit(void **state) {
-  (void)state;
+TEST(nesting_has_a_limit) {
   for (int n = 2048; n <= 2049; n++) {
     char deep[2 * 2049];
     json_value *root = NULL;
@@ -368,8 +346,7 @@ static void nesting_has_a_limit(void **state) {
   }
 }
 
-static void json_survives_a_round_trip(void **state) {
-  (void)state;
+TEST(json_survives_a_round_trip) {
   json_value *root = json_new_object();
   assert_true(json_set(root, "whole", json_new_int(INT64_MAX)));
   assert_true(json_set(root, "number", json_new_number(0.1)));
@@ -381,8 +358,7 @@ static void json_survives_a_round_trip(void **state) {
 }
 
 /* The library escapes what must be escaped; texts without escapes are written past it. */
-static void texts_are_quoted_as_the_library_quotes_them(void **state) {
-  (void)state;
+TEST(texts_are_quoted_as_the_library_quotes_them) {
   for (int c = 1; c < 0x80; c++) {
     char text[] = {'a', (char)c, 'b', '\0'};
     text_buffer quoted = {0};
@@ -401,8 +377,7 @@ static json_text_member letter(const void *context, int64_t k) {
   return (json_text_member){keys[k], context};
 }
 
-static void a_listing_prints_as_the_members_that_it_stands_for(void **state) {
-  (void)state;
+TEST(a_listing_prints_as_the_members_that_it_stands_for) {
   const char *device = "gpu\xff"; /* not UTF-8, as a platform might name it */
   for (int64_t n = 0; n <= 3; n++) {
     json_value *tree = json_new_object(), *own = json_new_object(), *left_out = json_new_object();
@@ -422,50 +397,17 @@ static void a_listing_prints_as_the_members_that_it_stands_for(void **state) {
   }
 }
 
-static void errors_stay_on_one_line(void **state) {
-  (void)state;
+TEST(errors_stay_on_one_line) {
   situ_error error;
   fail_with(&error, SITU_STATUS_BAD_INPUT, "a\nb", "%s", "x\ty\x1b[31m");
   assert_string_equal(error.where, "a?b");
   assert_string_equal(error.text, "x?y?[31m");
 }
 
-static void random_numbers_are_those_of_the_paper(void **state) {
-  (void)state;
+TEST(random_numbers_are_those_of_the_paper) {
   rng r = rng_new(1234567); /* the first outputs published for SplitMix64 with this seed */
   assert_true(rng_next(&r) == 6457827717110365317u);
   assert_true(rng_next(&r) == 3203168211198807973u);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(arena_releases_to_its_mark),
-      cmocka_unit_test(many_arrays_are_made_at_once_or_the_first_that_fails_is_stated),
-      cmocka_unit_test(an_arena_lives_as_long_as_one_that_holds_it),
-      cmocka_unit_test(arena_refuses_sizes_that_overflow),
-      cmocka_unit_test(map_finds_what_was_put_and_nothing_else),
-      cmocka_unit_test(saturation_holds_at_the_edges),
-      cmocka_unit_test(people_read_three_digits),
-      cmocka_unit_test(budget_stops_at_its_steps),
-      cmocka_unit_test(a_part_of_a_budget_without_limit_has_none),
-      cmocka_unit_test(budget_heeds_its_callback),
-      cmocka_unit_test(an_unwritable_file_leaves_nothing),
-      cmocka_unit_test(a_written_file_reads_back),
-      cmocka_unit_test(a_file_cut_off_after_it_was_read_is_still_whole),
-      cmocka_unit_test(a_file_cut_off_between_two_parts_is_a_failure_and_no_signal),
-      cmocka_unit_test(a_text_is_read_up_to_its_first_zero_byte),
-      cmocka_unit_test(a_pipe_is_no_file_and_nobody_waits_for_it),
-      cmocka_unit_test(json_errors_name_line_and_column),
-      cmocka_unit_test(bad_json_is_refused_with_the_reason),
-      cmocka_unit_test(json_is_read_as_it_says),
-      cmocka_unit_test(nesting_has_a_limit),
-      cmocka_unit_test(characters_are_those_of_utf8),
-      cmocka_unit_test(what_a_terminal_may_obey_is_not_printed),
-      cmocka_unit_test(json_survives_a_round_trip),
-      cmocka_unit_test(texts_are_quoted_as_the_library_quotes_them),
-      cmocka_unit_test(a_listing_prints_as_the_members_that_it_stands_for),
-      cmocka_unit_test(errors_stay_on_one_line),
-      cmocka_unit_test(random_numbers_are_those_of_the_paper),
-  };
-  return cmocka_run_group_tests_name("base", tests, NULL, NULL);
-}
+TEST_MAIN

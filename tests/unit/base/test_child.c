@@ -52,8 +52,7 @@ static bool count(void *context, child_line *line) {
   return true;
 }
 
-static void messages_arrive_in_order_and_nothing_else_changes(void **state) {
-  (void)state;
+TEST(messages_arrive_in_order_and_nothing_else_changes) {
   story s = {.n = 10000};
   assert_int_equal(run(count, &s, NULL), CHILD_DONE);
   assert_int_equal(s.n_messages, 10000);
@@ -69,16 +68,14 @@ static bool send_much(void *context, child_line *line) {
   return sent;
 }
 
-static void a_long_message_is_one_message(void **state) {
-  (void)state;
+TEST(a_long_message_is_one_message) {
   story s = {.n = 1 << 22};
   assert_int_equal(run(send_much, &s, NULL), CHILD_DONE);
   assert_int_equal(s.n_messages, 1);
   assert_int_equal(s.longest, 1 << 22);
 }
 
-static void a_message_beyond_the_limit_is_a_crash(void **state) {
-  (void)state;
+TEST(a_message_beyond_the_limit_is_a_crash) {
   story s = {.n = (1 << 22) + 1};
   assert_int_equal(run(send_much, &s, NULL), CHILD_CRASHED);
   assert_int_equal(s.n_messages, 0);
@@ -98,8 +95,7 @@ static bool leave(void *context, child_line *line) { _exit(0); }
 
 static bool be_killed(void *context, child_line *line) { return kill(getpid(), SIGKILL) == 0; }
 
-static void ends_are_told_apart(void **state) {
-  (void)state;
+TEST(ends_are_told_apart) {
   story s = {0};
   assert_int_equal(run(fail_politely, &s, NULL), CHILD_FAILED);
   assert_int_equal(run(crash, &s, NULL), CHILD_CRASHED);
@@ -122,23 +118,20 @@ static bool hang(void *context, child_line *line) {
   return true;
 }
 
-static void a_child_that_is_stopped_may_say_a_last_word(void **state) {
-  (void)state;
+TEST(a_child_that_is_stopped_may_say_a_last_word) {
   story s = {0};
   assert_int_equal(run(wait_to_be_stopped, &s, ask), CHILD_STOPPED);
   assert_int_equal(s.sum, 7);
 }
 
-static void a_child_that_hangs_is_killed(void **state) {
-  (void)state;
+TEST(a_child_that_hangs_is_killed) {
   story s = {0};
   int64_t begin_ns = clock_now_ns();
   assert_int_equal(run(hang, &s, ask), CHILD_STOPPED);
   assert_true(clock_now_ns() - begin_ns < 10 * SECOND_NS);
 }
 
-static void a_deadline_stops_it_too(void **state) {
-  (void)state;
+TEST(a_deadline_stops_it_too) {
   story s = {0};
   child_limits limits = {
       .deadline_ns = clock_now_ns() + SECOND_NS / 20, .grace_ns = SECOND_NS / 20, .max_bytes = 100, .receive = hear};
@@ -147,15 +140,4 @@ static void a_deadline_stops_it_too(void **state) {
   assert_int_equal(s.sum, 7);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(messages_arrive_in_order_and_nothing_else_changes),
-      cmocka_unit_test(a_long_message_is_one_message),
-      cmocka_unit_test(a_message_beyond_the_limit_is_a_crash),
-      cmocka_unit_test(ends_are_told_apart),
-      cmocka_unit_test(a_child_that_is_stopped_may_say_a_last_word),
-      cmocka_unit_test(a_child_that_hangs_is_killed),
-      cmocka_unit_test(a_deadline_stops_it_too),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -35,8 +35,7 @@ static void break_require(void) { REQUIRE(1 + 1 == 3); }
 static void break_ensure(void) { ENSURE(1 + 1 == 3); }
 static void break_contract(void) { CONTRACT(counted("one and one are three")); }
 
-static void a_broken_contract_aborts_where_contracts_are_in(void **state) {
-  (void)state;
+TEST(a_broken_contract_aborts_where_contracts_are_in) {
 #ifdef SITU_CONTRACTS
   int expected = SIGABRT;
 #else
@@ -48,8 +47,7 @@ static void a_broken_contract_aborts_where_contracts_are_in(void **state) {
   assert_int_equal(signal_of(break_contract), expected);
 }
 
-static void nothing_is_evaluated_where_contracts_are_out(void **state) {
-  (void)state;
+TEST(nothing_is_evaluated_where_contracts_are_out) {
   n_evaluated = 0;
   keep_all();
 #ifdef SITU_CONTRACTS
@@ -59,8 +57,7 @@ static void nothing_is_evaluated_where_contracts_are_out(void **state) {
 #endif
 }
 
-static void lists_begin_at_0_never_fall_and_end_at_the_total(void **state) {
-  (void)state;
+TEST(lists_begin_at_0_never_fall_and_end_at_the_total) {
   assert_true(contracts_lists((int32_t[]){0, 2, 2, 5}, 3, 5));
   assert_true(contracts_lists((int32_t[]){0}, 0, 0));
   assert_false(contracts_lists((int32_t[]){1, 2, 2, 5}, 3, 5));
@@ -72,30 +69,26 @@ static void lists_begin_at_0_never_fall_and_end_at_the_total(void **state) {
   assert_false(contracts_long_lists((int64_t[]){0, 2, 2, 5}, 3, 4));
 }
 
-static void ranges_begin_at_low_and_end_before_end(void **state) {
-  (void)state;
+TEST(ranges_begin_at_low_and_end_before_end) {
   assert_true(contracts_within((int32_t[]){-1, 0, 4}, 3, -1, 5));
   assert_false(contracts_within((int32_t[]){-2, 0, 4}, 3, -1, 5));
   assert_false(contracts_within((int32_t[]){-1, 0, 5}, 3, -1, 5));
   assert_true(contracts_within(NULL, 0, 0, 0));
 }
 
-static void rising_means_greater_than_the_one_before(void **state) {
-  (void)state;
+TEST(rising_means_greater_than_the_one_before) {
   assert_true(contracts_rise((int32_t[]){1, 3, 7}, 3));
   assert_false(contracts_rise((int32_t[]){1, 3, 3}, 3));
   assert_false(contracts_rise((int32_t[]){3, 1, 7}, 3));
   assert_true(contracts_rise(NULL, 0));
 }
 
-static void amounts_are_at_least_0(void **state) {
-  (void)state;
+TEST(amounts_are_at_least_0) {
   assert_true(contracts_amounts((int64_t[]){0, INT64_MAX}, 2));
   assert_false(contracts_amounts((int64_t[]){0, -1}, 2));
 }
 
-static void a_permutation_has_each_number_once(void **state) {
-  (void)state;
+TEST(a_permutation_has_each_number_once) {
   assert_true(contracts_permutation((int32_t[]){2, 0, 1}, 3));
   assert_true(contracts_permutation(NULL, 0));
   assert_false(contracts_permutation((int32_t[]){2, 0, 0}, 3));
@@ -104,15 +97,4 @@ static void a_permutation_has_each_number_once(void **state) {
   assert_false(contracts_permutation((int32_t[]){-1, 0, 1}, 3));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_broken_contract_aborts_where_contracts_are_in),
-      cmocka_unit_test(nothing_is_evaluated_where_contracts_are_out),
-      cmocka_unit_test(lists_begin_at_0_never_fall_and_end_at_the_total),
-      cmocka_unit_test(ranges_begin_at_low_and_end_before_end),
-      cmocka_unit_test(rising_means_greater_than_the_one_before),
-      cmocka_unit_test(amounts_are_at_least_0),
-      cmocka_unit_test(a_permutation_has_each_number_once),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

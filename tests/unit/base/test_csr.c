@@ -5,8 +5,7 @@
 
 enum { MAX_N = 30 };
 
-static void items_are_listed_by_key_in_rising_order(void **state) {
-  (void)state;
+TEST(items_are_listed_by_key_in_rising_order) {
   arena *a = arena_new();
   for (uint64_t seed = 0; seed < 1000; seed++) {
     rng r = rng_new(seed);
@@ -24,8 +23,7 @@ static void items_are_listed_by_key_in_rising_order(void **state) {
   arena_free(a);
 }
 
-static void the_transpose_lists_who_lists_whom(void **state) {
-  (void)state;
+TEST(the_transpose_lists_who_lists_whom) {
   arena *a = arena_new();
   for (uint64_t seed = 0; seed < 1000; seed++) {
     rng r = rng_new(seed);
@@ -47,8 +45,7 @@ static void the_transpose_lists_who_lists_whom(void **state) {
   arena_free(a);
 }
 
-static void keys_are_numbered_as_they_appear(void **state) {
-  (void)state;
+TEST(keys_are_numbered_as_they_appear) {
   int32_t key[] = {7, 3, 7, 9, 3, 0}, of_key[10];
   const int32_t expected[] = {0, 1, 0, 2, 1, 3};
   assert_int_equal(csr_number_keys(key, key, 6, of_key, 10), 4); /* in place */
@@ -56,18 +53,9 @@ static void keys_are_numbered_as_they_appear(void **state) {
   assert_int_equal(csr_number_keys(key, key, 0, of_key, 10), 0);
 }
 
-static void without_memory_there_are_no_lists(void **state) {
-  (void)state;
+TEST(without_memory_there_are_no_lists) {
   int32_t *start, *item;
   assert_false(csr_by_key(&start, &item, NULL, 0, 1, NULL));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(items_are_listed_by_key_in_rising_order),
-      cmocka_unit_test(the_transpose_lists_who_lists_whom),
-      cmocka_unit_test(keys_are_numbered_as_they_appear),
-      cmocka_unit_test(without_memory_there_are_no_lists),
-  };
-  return cmocka_run_group_tests_name("csr", tests, NULL, NULL);
-}
+TEST_MAIN

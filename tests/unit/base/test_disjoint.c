@@ -5,8 +5,7 @@
 
 enum { MAX_N = 40 };
 
-static void joined_sets_are_those_of_rewritten_labels(void **state) {
-  (void)state;
+TEST(joined_sets_are_those_of_rewritten_labels) {
   for (uint64_t seed = 0; seed < 2000; seed++) {
     rng r = rng_new(seed);
     int32_t n = 1 + (int32_t)rng_below(&r, MAX_N), into[MAX_N], label[MAX_N], number[MAX_N], of_label[MAX_N],
@@ -33,8 +32,7 @@ static void joined_sets_are_those_of_rewritten_labels(void **state) {
   }
 }
 
-static void the_caller_may_say_which_root_stays(void **state) {
-  (void)state;
+TEST(the_caller_may_say_which_root_stays) {
   int32_t into[3];
   disjoint_init(into, 3);
   into[0] = 2;
@@ -42,10 +40,4 @@ static void the_caller_may_say_which_root_stays(void **state) {
   for (int32_t x = 0; x < 3; x++) assert_int_equal(disjoint_root(into, x), 1);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(joined_sets_are_those_of_rewritten_labels),
-      cmocka_unit_test(the_caller_may_say_which_root_stays),
-  };
-  return cmocka_run_group_tests_name("disjoint", tests, NULL, NULL);
-}
+TEST_MAIN

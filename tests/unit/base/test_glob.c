@@ -16,8 +16,7 @@ static void word_of(char into[8], int number, const char *letters, int n) {
   into[at] = '\0';
 }
 
-static void all_short_patterns_match_what_their_definition_says(void **state) {
-  (void)state;
+TEST(all_short_patterns_match_what_their_definition_says) {
   char pattern[8], name[8];
   for (int i = 0; i < 1365; i++)    /* 4^0 + ... + 4^5 patterns */
     for (int j = 0; j < 127; j++) { /* 2^0 + ... + 2^6 names */
@@ -27,8 +26,7 @@ static void all_short_patterns_match_what_their_definition_says(void **state) {
     }
 }
 
-static void paths_and_brackets_are_plain_characters(void **state) {
-  (void)state;
+TEST(paths_and_brackets_are_plain_characters) {
   assert_true(glob_matches("/model/layers.0/*", "/model/layers.0/attn/MatMul"));
   assert_true(glob_matches("w[0]", "w[0]"));
   assert_false(glob_matches("w[0]", "w0"));
@@ -36,10 +34,4 @@ static void paths_and_brackets_are_plain_characters(void **state) {
   assert_false(glob_matches("Softmax", "softmax"));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(all_short_patterns_match_what_their_definition_says),
-      cmocka_unit_test(paths_and_brackets_are_plain_characters),
-  };
-  return cmocka_run_group_tests_name("glob", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -13,23 +13,20 @@
 static struct { CALLS(LIBRARY_POINTER) } m;
 static const char *const names[] = {CALLS(LIBRARY_NAME)};
 
-static void functions_are_found_by_their_names(void **state) {
-  (void)state;
+TEST(functions_are_found_by_their_names) {
   lazy_library l = LAZY_LIBRARY("libm.so.6", m, names);
   assert_null(library_missing(&l));
   assert_null(library_missing(&l));
   assert_true(m.eil(1.5) == 2 && m.floor(1.5) == 1);
 }
 
-static void a_library_that_is_absent_is_named_each_time(void **state) {
-  (void)state;
+TEST(a_library_that_is_absent_is_named_each_time) {
   lazy_library l = LAZY_LIBRARY("libno_such_library.so.1", m, names);
   for (int32_t i = 0; i < 2; i++) assert_non_null(strstr(library_missing(&l), "cannot be loaded"));
   assert_string_equal(l.why.where, "libno_such_library.so.1");
 }
 
-static void a_function_that_it_lacks_is_named(void **state) {
-  (void)state;
+TEST(a_function_that_it_lacks_is_named) {
   static const char *const others[] = {"floor", "no_such_function"};
   lazy_library l = LAZY_LIBRARY("libm.so.6", m, others);
   assert_non_null(strstr(library_missing(&l), "no_such_function"));
@@ -47,8 +44,7 @@ static void ask(void *context, int32_t i, bool here) {
 
 static void watch(void *context) {}
 
-static void threads_that_ask_at_once_all_find_it(void **state) {
-  (void)state;
+TEST(threads_that_ask_at_once_all_find_it) {
   for (int32_t round = 0; round < 20; round++) {
     lazy_library l = LAZY_LIBRARY("libm.so.6", m, names);
     asked a = {.l = &l};
@@ -58,8 +54,7 @@ static void threads_that_ask_at_once_all_find_it(void **state) {
 }
 
 /* Where the build found their headers, the libraries that it was made for must be there, too. */
-static void engines_that_were_built_in_are_found(void **state) {
-  (void)state;
+TEST(engines_that_were_built_in_are_found) {
 #ifdef SITU_LP
   assert_null(lp_missing());
 #endif
@@ -69,13 +64,4 @@ static void engines_that_were_built_in_are_found(void **state) {
   assert_true(!lp_missing() || strstr(lp_missing(), "Clp") || strstr(lp_missing(), "loaded"));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(functions_are_found_by_their_names),
-      cmocka_unit_test(a_library_that_is_absent_is_named_each_time),
-      cmocka_unit_test(a_function_that_it_lacks_is_named),
-      cmocka_unit_test(threads_that_ask_at_once_all_find_it),
-      cmocka_unit_test(engines_that_were_built_in_are_found),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -32,8 +32,7 @@ static void watch(void *context) {
   if (!pthread_equal(pthread_self(), b->caller)) b->n_strange++;
 }
 
-static void every_task_runs_once_with_any_number_of_threads(void **state) {
-  (void)state;
+TEST(every_task_runs_once_with_any_number_of_threads) {
   static const int32_t threads[] = {-1, 0, 1, 2, 3, TASKS, 1000};
   for (size_t k = 0; k < sizeof threads / sizeof threads[0]; k++) {
     board b = {.caller = pthread_self()};
@@ -50,18 +49,11 @@ static void every_task_runs_once_with_any_number_of_threads(void **state) {
   assert_int_equal(none.n_begun, 0);
 }
 
-static void the_caller_watches_while_others_work(void **state) {
-  (void)state;
+TEST(the_caller_watches_while_others_work) {
   board b = {.caller = pthread_self(), .pause_ns = 60000000};
   parallel_run(3, 3, task, watch, &b);
   assert_true(b.n_watched >= 1); /* about every 10 ms, but the machine may be busy */
   assert_int_equal(b.n_strange, 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_task_runs_once_with_any_number_of_threads),
-      cmocka_unit_test(the_caller_watches_while_others_work),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

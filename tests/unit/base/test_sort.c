@@ -6,8 +6,7 @@
 enum { MAX_PAIRS = 700 };
 
 /* Keys that differ in few digits or many, with many ties; `at` says how they came. */
-static void pairs_are_sorted_and_ties_keep_their_order(void **state) {
-  (void)state;
+TEST(pairs_are_sorted_and_ties_keep_their_order) {
   static const int32_t sizes[] = {0, 1, 2, 31, 32, 33, 200, MAX_PAIRS};
   static const uint64_t masks[] = {0, 1, 0xff, 0xff00, 0xf0f, 0xff000000000000ff, UINT64_MAX};
   static sort_pair pairs[MAX_PAIRS], spare[MAX_PAIRS], expected[MAX_PAIRS];
@@ -27,7 +26,4 @@ static void pairs_are_sorted_and_ties_keep_their_order(void **state) {
     }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(pairs_are_sorted_and_ties_keep_their_order)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

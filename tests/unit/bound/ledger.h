@@ -28,6 +28,10 @@ typedef struct family {
   situ_problem_options options;
 } family;
 
+/* problems; operators, devices: from, and how many numbers of them; density, denser */
+#define SIZES(count, from, numbers, from_devices, numbers_of_devices, dense, dens)                      \
+  .problems = count, .n = from, .n_more = numbers, .devices = from_devices, .more = numbers_of_devices, \
+  .density = dense, .denser = dens
 #define STREAM .execution = SITU_EXECUTION_STREAM
 #define PERIOD .objective = SITU_OBJECTIVE_THROUGHPUT, .execution = SITU_EXECUTION_PIPELINE
 #define STAGED .communication = SITU_COMMUNICATION_HOST_STAGED

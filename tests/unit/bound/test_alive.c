@@ -36,8 +36,7 @@ static lab posed_step(int64_t bytes, int64_t weights_of_c, const situ_problem_op
 
 static lab step(int64_t bytes) { return posed_step(bytes, 0, NULL); }
 
-static void what_a_unit_has_read_and_will_read_again_is_certain(void **state) {
-  (void)state;
+TEST(what_a_unit_has_read_and_will_read_again_is_certain) {
   lab s = step(1000);
   const situ_problem *p = s.problem;
   int64_t bytes[6];
@@ -52,8 +51,7 @@ static void what_a_unit_has_read_and_will_read_again_is_certain(void **state) {
 
 /* The group needs 4 + 40 bytes while c runs; 4 + 40 + 7 while b does, and 4 + 40 + 3 + 2 while y does: b needs the
  * most. */
-static void a_unit_has_no_room_where_that_is_too_much(void **state) {
-  (void)state;
+TEST(a_unit_has_no_room_where_that_is_too_much) {
   for (int64_t room = 50; room <= 51; room++) {
     lab s = step(room);
     bool may[12], fewer;
@@ -66,8 +64,7 @@ static void a_unit_has_no_room_where_that_is_too_much(void **state) {
 
 /* With 50 bytes the group is nowhere, and critical_path says so: its certificate names an instant. With 51 six
  * operators of 10 ns follow one another. */
-static void without_room_there_is_no_plan(void **state) {
-  (void)state;
+TEST(without_room_there_is_no_plan) {
   for (int64_t room = 50; room <= 51; room++) {
     lab s = step(room);
     certificate proof;
@@ -79,8 +76,7 @@ static void without_room_there_is_no_plan(void **state) {
 }
 
 /* An operator that may take no time has no instant inside. */
-static void an_instant_lies_within_an_operator(void **state) {
-  (void)state;
+TEST(an_instant_lies_within_an_operator) {
   lab s = step(1000);
   int64_t bytes[6];
   s.costs->time_ns[2 * s.costs->n_classes] = 0;
@@ -92,8 +88,7 @@ static void an_instant_lies_within_an_operator(void **state) {
 /* Ten forward operators, each with its backward one in a group, which reads 7 bytes of it: 100 ns each on a host
  * without limit, 1 on a device with 21 bytes. With one input in flight that has room for three of ten groups, so the
  * host works at least 7 * 200 ns; with two, for one and a half, 10 * 200 - 1.5 * 200 = 1700. */
-static void the_stash_of_a_pipeline_counts_with_its_weights(void **state) {
-  (void)state;
+TEST(the_stash_of_a_pipeline_counts_with_its_weights) {
   for (int32_t in_flight = 1; in_flight <= 2; in_flight++) {
     lab s = lab_new();
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
@@ -189,8 +184,7 @@ static void judge_instant(const situ_problem *p, int32_t at, uint64_t seed, aren
   assert_int_equal(fewer, lost);
 }
 
-static void what_is_certain_follows_from_its_definition(void **state) {
-  (void)state;
+TEST(what_is_certain_follows_from_its_definition) {
   int32_t rounds = rounds_of(1000);
   for (uint64_t seed = 0; seed < (uint64_t)rounds; seed++) {
     arena *a = arena_new();
@@ -214,8 +208,7 @@ static void what_is_certain_follows_from_its_definition(void **state) {
 /* A training step: operators in a row, then backward ones, each of which reads tensors of forward ones of its group,
  * the last ones first. What is certain to be in memory grows up to the last forward operator and falls from the first
  * backward one on, so closer and closer probes find the most. Some operators take no time and are no instants. */
-static void the_fullest_instant_of_a_step_is_found(void **state) {
-  (void)state;
+TEST(the_fullest_instant_of_a_step_is_found) {
   for (uint64_t seed = 0; seed < 60; seed++) {
     rng r = rng_new(seed);
     bool many_forward = seed % 2;
@@ -251,8 +244,7 @@ static void the_fullest_instant_of_a_step_is_found(void **state) {
 
 /* The judge adds up the same. b and c are pinned to the first device, c with 10 bytes of weights: while c runs there
  * are 4 + 40 and 10 + 7 = 61 bytes for sure, though no operator alone needs more than 51. */
-static void the_judge_counts_what_a_unit_has_read(void **state) {
-  (void)state;
+TEST(the_judge_counts_what_a_unit_has_read) {
   const int32_t pins[] = {-1, 0, 0, -1, -1, -1};
   const situ_problem_options pinned = {.size = sizeof pinned, .pins = pins};
   for (int64_t room = 60; room <= 61; room++) {
@@ -264,8 +256,7 @@ static void the_judge_counts_what_a_unit_has_read(void **state) {
 }
 
 /* b has room nowhere in 50 bytes: then there is no plan, whatever the prices are. */
-static void the_judge_sees_that_a_unit_has_no_room(void **state) {
-  (void)state;
+TEST(the_judge_sees_that_a_unit_has_no_room) {
   for (int64_t room = 50; room <= 51; room++) {
     lab s = step(room);
     certificate c = proved_lists("area_price", "time_prices 0 0; byte_prices 0 0; instant 2", s.arena);
@@ -274,17 +265,4 @@ static void the_judge_sees_that_a_unit_has_no_room(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_a_unit_has_read_and_will_read_again_is_certain),
-      cmocka_unit_test(a_unit_has_no_room_where_that_is_too_much),
-      cmocka_unit_test(without_room_there_is_no_plan),
-      cmocka_unit_test(the_judge_counts_what_a_unit_has_read),
-      cmocka_unit_test(the_judge_sees_that_a_unit_has_no_room),
-      cmocka_unit_test(an_instant_lies_within_an_operator),
-      cmocka_unit_test(what_is_certain_follows_from_its_definition),
-      cmocka_unit_test(the_fullest_instant_of_a_step_is_found),
-      cmocka_unit_test(the_stash_of_a_pipeline_counts_with_its_weights),
-  };
-  return cmocka_run_group_tests_name("alive", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -44,8 +44,7 @@ static lab two_devices(const int64_t (*times)[2], const int64_t *weights, int32_
   return l;
 }
 
-static void a_chain_pays_the_cheaper_of_moving_and_staying(void **state) {
-  (void)state;
+TEST(a_chain_pays_the_cheaper_of_moving_and_staying) {
   /* each tensor takes 2 + 10 = 12 ns between the devices. All on the host: 5 + 30 + 5 = 40; on the fast one: 25 + 10 +
    * 25 = 60; host, fast, host: 5 + 12 + 10 + 12 + 5 = 44; host, host, ... : the least is 40. */
   static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
@@ -54,8 +53,7 @@ static void a_chain_pays_the_cheaper_of_moving_and_staying(void **state) {
   lab_free(&l);
 }
 
-static void work_is_balanced_over_unlike_devices(void **state) {
-  (void)state;
+TEST(work_is_balanced_over_unlike_devices) {
   /* 12 operators of 6 on the host and 3 on the fast device: x there gives 6 (12 - x) = 3 x, x = 8, T = 24; prices 1 : 2
    * say 12 * 6 / 3 = 24. */
   int64_t times[12][2];
@@ -72,8 +70,7 @@ static void work_is_balanced_over_unlike_devices(void **state) {
 /* Two kinds in turn, 12 of each, which count as one item each: 6 or 3, and 8 or 2. The fast device takes all of the
  * second kind, 24, and x of the first: 6 (12 - x) = 24 + 3 x, x = 16/3, T = 40; prices 1 : 2 say (12 * 6 + 12 * 4) / 3
  * = 40. */
-static void equal_work_counts_as_often_as_there_is(void **state) {
-  (void)state;
+TEST(equal_work_counts_as_often_as_there_is) {
   int64_t times[24][2];
   for (int32_t v = 0; v < 24; v++) {
     times[v][0] = v % 2 ? 8 : 6;
@@ -85,8 +82,7 @@ static void equal_work_counts_as_often_as_there_is(void **state) {
   lab_free(&l);
 }
 
-static void weights_that_do_not_fit_are_work_for_the_host(void **state) {
-  (void)state;
+TEST(weights_that_do_not_fit_are_work_for_the_host) {
   /* 10 operators of 100 on the host and 1 on the fast device, 7 bytes each, room for 21 bytes: at most 3 go there, the
    * host works at least 7 * 100. Prices: host 1, fast 0, byte 100 / 7: 10 * 100 - 21 * 100 / 7 = 700. */
   int64_t times[10][2], weights[10];
@@ -105,8 +101,7 @@ static void weights_that_do_not_fit_are_work_for_the_host(void **state) {
 /* The host alone can run a, 100 ns; b takes 1 ns on the fast device and 100 on the host. The search begins with a price
  * of 1 / 201 for the host and 1 / 2 for the fast device, so 2 / 201 and 1: 200 / 201 of work for each of them, over 203
  * / 201, is 1.97, rounded up 2. The best prices, nothing for the fast device, would say 100. */
-static void a_budget_that_is_spent_leaves_the_first_prices(void **state) {
-  (void)state;
+TEST(a_budget_that_is_spent_leaves_the_first_prices) {
   static const int64_t times[2][2] = {{100, SITU_NEVER_NS}, {100, 1}};
   lab l = two_devices(times, NULL, 2, SITU_UNLIMITED_BYTES, APART);
   arena *a = arena_new();
@@ -121,8 +116,7 @@ static void a_budget_that_is_spent_leaves_the_first_prices(void **state) {
 }
 
 /* Two operators of 7 bytes that only the fast device can run: room for 14 is just enough. */
-static void weights_without_room_leave_no_plan(void **state) {
-  (void)state;
+TEST(weights_without_room_leave_no_plan) {
   static const int64_t times[3][2] = {{SITU_NEVER_NS, 1}, {SITU_NEVER_NS, 1}, {5, 1}}, weights[3] = {7, 7, 100};
   lab l = two_devices(times, weights, 3, 14, APART);
   assert_int_equal(bound_of(l.problem, "memory_price"), 0);
@@ -133,8 +127,7 @@ static void weights_without_room_leave_no_plan(void **state) {
 }
 
 /* Two memories of 10 bytes for 8 and 8 bytes, then for 8, 8 and 5: 21 bytes are more than 20, 16 are not. */
-static void memories_count_together(void **state) {
-  (void)state;
+TEST(memories_count_together) {
   for (int n = 2; n <= 3; n++) {
     lab s = lab_mesh(2, 10);
     for (int v = 0; v < n; v++) lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 1, v < 2 ? 8 : 5, 0);
@@ -144,8 +137,7 @@ static void memories_count_together(void **state) {
   }
 }
 
-static void what_meets_shares_a_device_or_pays_a_transfer(void **state) {
-  (void)state;
+TEST(what_meets_shares_a_device_or_pays_a_transfer) {
   /* A tensor takes 12 ns. Three operators of 10 and the one that waits for them, of 5, on either device: the longest
    * chain says 15. All four on one device take 35; one of the three on the other device brings its tensor at 22, two of
    * them at 22 and 32, and the last one ends at 27 at the earliest, when two are with it. */
@@ -159,8 +151,7 @@ static void what_meets_shares_a_device_or_pays_a_transfer(void **state) {
 /* 751 operators of 2 ns before the one in the middle, which takes 1000, 749 behind it, and one that waits for these: on
  * two devices 751 + 1000 + 749 + 2. All work over two devices would be 2001. There are too many operators for the rule
  * of work at every T, so that the round for all of them has to say it. */
-static void work_counts_where_operators_are_many(void **state) {
-  (void)state;
+TEST(work_counts_where_operators_are_many) {
   enum { N = 1502 };
   static int64_t times[N][2];
   for (int32_t v = 0; v < N; v++) times[v][0] = times[v][1] = v == N / 2 ? 1000 : 2;
@@ -173,8 +164,7 @@ static void work_counts_where_operators_are_many(void **state) {
  * host that waits for all: 1601. At any price the fast device is worth more than the host, and of its time much is
  * left, so that the energy of no interval says so: it is in the time before the last one, as the round for every T
  * found it. */
-static void work_before_an_operator_is_kept_where_operators_are_many(void **state) {
-  (void)state;
+TEST(work_before_an_operator_is_kept_where_operators_are_many) {
   enum { N = 1602 };
   static int64_t times[N][2];
   for (int32_t v = 0; v < N; v++) {
@@ -186,8 +176,7 @@ static void work_before_an_operator_is_kept_where_operators_are_many(void **stat
   lab_free(&l);
 }
 
-static void heads_and_tails_of_the_last_and_the_first(void **state) {
-  (void)state;
+TEST(heads_and_tails_of_the_last_and_the_first) {
   static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
   lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
   int64_t head[6], tail[6];
@@ -206,8 +195,7 @@ static void heads_and_tails_of_the_last_and_the_first(void **state) {
 }
 
 /* A chain of 40 ns: the bound that says so hands over its certificate, by which it is judged. */
-static void a_bound_comes_with_its_proof(void **state) {
-  (void)state;
+TEST(a_bound_comes_with_its_proof) {
   static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
   lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
   arena *a = arena_new();
@@ -226,8 +214,7 @@ static void a_bound_comes_with_its_proof(void **state) {
 static bool stops(void *context) { return *(bool *)context; }
 
 /* Of a chain of 40 ns a user who stops at once hears nothing, on one thread and on two. */
-static void a_user_who_stops_waits_for_no_bound(void **state) {
-  (void)state;
+TEST(a_user_who_stops_waits_for_no_bound) {
   static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
   lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
   for (int32_t threads = 1; threads <= 2; threads++)
@@ -250,8 +237,7 @@ static void a_user_who_stops_waits_for_no_bound(void **state) {
 
 /* The chain above on so many devices that heads and tails would take too much memory: 5 + 10 + 5 ns, each operator in
  * its least time. */
-static void the_longest_path_serves_where_heads_are_too_many(void **state) {
-  (void)state;
+TEST(the_longest_path_serves_where_heads_are_too_many) {
   static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
   lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
   situ_problem many = *l.problem;
@@ -263,8 +249,7 @@ static void the_longest_path_serves_where_heads_are_too_many(void **state) {
 }
 
 /* With their proofs, whichever thread ends first, and those that another rank has are left alone. */
-static void bounds_beside_each_other_are_those_one_after_the_other(void **state) {
-  (void)state;
+TEST(bounds_beside_each_other_are_those_one_after_the_other) {
   static const situ_execution executions[] = {SITU_EXECUTION_STREAM, SITU_EXECUTION_CALLS, SITU_EXECUTION_PIPELINE};
   for (uint64_t seed = 0; seed < (uint64_t)rounds_of(60); seed++) {
     lab_options o = {.seed = seed,
@@ -303,8 +288,7 @@ static void bounds_beside_each_other_are_those_one_after_the_other(void **state)
 
 /* 6,100 operators one after the other, 1 ns each on the fast device and 2 ns on the host: beyond the limits of some
  * bounds, which then say less, and no more than the 6,100 ns of the fast device alone. Chains see all of it. */
-static void a_chain_beyond_the_limits_of_some_bounds_is_no_longer_than_it_is(void **state) {
-  (void)state;
+TEST(a_chain_beyond_the_limits_of_some_bounds_is_no_longer_than_it_is) {
   enum { LONG = 6100 };
   static int64_t times[LONG][2];
   for (int32_t v = 0; v < LONG; v++) {
@@ -320,24 +304,4 @@ static void a_chain_beyond_the_limits_of_some_bounds_is_no_longer_than_it_is(voi
   lab_free(&l);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_chain_pays_the_cheaper_of_moving_and_staying),
-      cmocka_unit_test(work_is_balanced_over_unlike_devices),
-      cmocka_unit_test(equal_work_counts_as_often_as_there_is),
-      cmocka_unit_test(weights_that_do_not_fit_are_work_for_the_host),
-      cmocka_unit_test(a_budget_that_is_spent_leaves_the_first_prices),
-      cmocka_unit_test(weights_without_room_leave_no_plan),
-      cmocka_unit_test(memories_count_together),
-      cmocka_unit_test(what_meets_shares_a_device_or_pays_a_transfer),
-      cmocka_unit_test(work_counts_where_operators_are_many),
-      cmocka_unit_test(work_before_an_operator_is_kept_where_operators_are_many),
-      cmocka_unit_test(heads_and_tails_of_the_last_and_the_first),
-      cmocka_unit_test(a_bound_comes_with_its_proof),
-      cmocka_unit_test(a_user_who_stops_waits_for_no_bound),
-      cmocka_unit_test(the_longest_path_serves_where_heads_are_too_many),
-      cmocka_unit_test(bounds_beside_each_other_are_those_one_after_the_other),
-      cmocka_unit_test(a_chain_beyond_the_limits_of_some_bounds_is_no_longer_than_it_is),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -78,8 +78,7 @@ static void check_curve(const shares *s, const sweep *w, int32_t type, const int
   if (exact) assert_int_equal(load_of(s, type, set), least[best]);
 }
 
-static void the_sweep_finds_the_least_load_of_every_sum_of_prices(void **state) {
-  (void)state;
+TEST(the_sweep_finds_the_least_load_of_every_sum_of_prices) {
   int32_t n_exact = 0, n_forgetful = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1000); seed++) {
     lab l = random_lab(seed, 9);
@@ -105,8 +104,7 @@ static void the_sweep_finds_the_least_load_of_every_sum_of_prices(void **state) 
   assert_true(n_exact > rounds_of(1000) && n_forgetful > rounds_of(50));
 }
 
-static void the_bound_is_never_above_the_optimum(void **state) {
-  (void)state;
+TEST(the_bound_is_never_above_the_optimum) {
   int32_t n_equal = 0, n_held = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
     lab l = random_lab(seed, 6);
@@ -134,8 +132,7 @@ static void the_bound_is_never_above_the_optimum(void **state) {
   assert_true(n_held > rounds_of(3000) && n_equal > n_held / 3);
 }
 
-static void the_engine_solves_a_program_known_from_arithmetic(void **state) {
-  (void)state;
+TEST(the_engine_solves_a_program_known_from_arithmetic) {
   if (lp_missing()) skip();
   /* least x + 2y with x + y >= 3, x <= 2: x = 2, y = 1, cost 4; with y >= 2 as well: x = 1, y = 2, cost 5 */
   double cost[] = {1, 2}, lower[] = {0, 0}, upper[] = {2, 10}, ones[] = {1, 1};
@@ -152,8 +149,7 @@ static void the_engine_solves_a_program_known_from_arithmetic(void **state) {
 }
 
 /* The optima of free plans that HiGHS proved by branch and bound, in ms (free_highs.csv beside the workloads). */
-static void the_bound_reaches_optima_that_another_method_proved(void **state) {
-  (void)state;
+TEST(the_bound_reaches_optima_that_another_method_proved) {
   static const struct {
     const char *name;
     double optimum_ms;
@@ -191,8 +187,7 @@ static void the_bound_reaches_optima_that_another_method_proved(void **state) {
 }
 
 /* One class of devices, two units and an edge: all times and prices may come to an eighth of 2^63 - 1 together. */
-static void sums_of_all_times_are_limited(void **state) {
-  (void)state;
+TEST(sums_of_all_times_are_limited) {
   int64_t time_ns[2] = {100, SITU_NEVER_NS}, in_ns = 20, out_ns = 0;
   shares s = {.n = 2, .n_types = 1, .n_edges = 1, .time_ns = time_ns, .in_ns = &in_ns, .out_ns = &out_ns};
   out_ns = INT64_MAX / 8 - 120;
@@ -203,8 +198,7 @@ static void sums_of_all_times_are_limited(void **state) {
 
 /* Nine branches leave a and meet in z. With both in front their edges are two groups, 2 * 2 states at most; in an order
  * that leaves the fewest edges open four branches come before a, each a group of its own, 2^4 states. */
-static void units_of_many_edges_come_first_where_that_makes_fewer_states(void **state) {
-  (void)state;
+TEST(units_of_many_edges_come_first_where_that_makes_fewer_states) {
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 11; v++)
     lab_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "z"}[v], 1, 0, 0);
@@ -223,8 +217,7 @@ static void units_of_many_edges_come_first_where_that_makes_fewer_states(void **
 }
 
 /* Replicas and transfers beside work would make loads smaller than the sums that the bound counts. */
-static void pipelines_with_replicas_or_overlap_are_not_served(void **state) {
-  (void)state;
+TEST(pipelines_with_replicas_or_overlap_are_not_served) {
   for (int which = 0; which < 4; which++) {
     lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     lab_operator(&s, "a", 1, 0, 0);
@@ -238,15 +231,4 @@ static void pipelines_with_replicas_or_overlap_are_not_served(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_sweep_finds_the_least_load_of_every_sum_of_prices),
-      cmocka_unit_test(sums_of_all_times_are_limited),
-      cmocka_unit_test(pipelines_with_replicas_or_overlap_are_not_served),
-      cmocka_unit_test(units_of_many_edges_come_first_where_that_makes_fewer_states),
-      cmocka_unit_test(the_bound_is_never_above_the_optimum),
-      cmocka_unit_test(the_bound_reaches_optima_that_another_method_proved),
-      cmocka_unit_test(the_engine_solves_a_program_known_from_arithmetic),
-  };
-  return cmocka_run_group_tests_name("configuration", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -28,16 +28,14 @@ static int32_t on_one(lab *s, int32_t d, int64_t time_ns) {
 }
 
 /* 9, 1 and 1 ns with nothing between them, one after the other on the one device. */
-static void work_of_one_device_adds_up(void **state) {
-  (void)state;
+TEST(work_of_one_device_adds_up) {
   lab s = lab_mesh(1, SITU_UNLIMITED_BYTES);
   for (int i = 0; i < 3; i++) lab_operator(&s, NULL, i ? 1 : 9, 0, 0);
   expect(&s, 11);
 }
 
 /* The same of so many operators that only some intervals are looked at: 190 of 2 ns. */
-static void work_of_many_operators_adds_up(void **state) {
-  (void)state;
+TEST(work_of_many_operators_adds_up) {
   lab s = lab_mesh(1, SITU_UNLIMITED_BYTES);
   for (int i = 0; i < 190; i++) lab_operator(&s, NULL, 2, 0, 0);
   expect(&s, 380);
@@ -46,8 +44,7 @@ static void work_of_many_operators_adds_up(void **state) {
 /* Three chains of 50, 4 and 70 ns, each on a device of its own but for its middle, which is the first device's: that
  * has 12 ns to do between 50 and 70 ns before the end. No operator comes after, or before, more than one of the three.
  */
-static void work_between_what_is_before_and_what_is_after_adds_up(void **state) {
-  (void)state;
+TEST(work_between_what_is_before_and_what_is_after_adds_up) {
   lab s = lab_mesh(4, SITU_UNLIMITED_BYTES);
   for (int32_t d = 1; d < 4; d++) {
     int32_t before = on_one(&s, d, 50), middle = on_one(&s, 0, 4), after = on_one(&s, d, 70);
@@ -59,8 +56,7 @@ static void work_between_what_is_before_and_what_is_after_adds_up(void **state) 
 
 /* x has 45 bytes for a; neither takes time. In less than 50 ns x goes with y, which takes 50 on the first device and 10
  * on the second, and a with c, of which the converse is so: then 45 ns it is. */
-static void what_time_rules_out_for_one_of_a_group_is_so_for_all(void **state) {
-  (void)state;
+TEST(what_time_rules_out_for_one_of_a_group_is_so_for_all) {
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   int32_t x = lab_of_phase(&s, "x", 0, SITU_PHASE_FORWARD, 1), y, a, c;
   y = lab_of_phase(&s, "y", 10, SITU_PHASE_FORWARD, 1);
@@ -76,8 +72,7 @@ static void what_time_rules_out_for_one_of_a_group_is_so_for_all(void **state) {
  * follow one another on the first device beside the third: 39. The rounds see it one by one: that the third row starts
  * at 20 follows from work, that the last starts at 30 from work after that, and that within 38 ns none of the last can
  * be on the second device from both; only then is there too much on the first. */
-static void work_goes_on_from_what_work_showed(void **state) {
-  (void)state;
+TEST(work_goes_on_from_what_work_showed) {
   static const int32_t rows[] = {0, 4, 5, 9, 12};
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t row = 0; row < 4; row++)
@@ -90,8 +85,7 @@ static void work_goes_on_from_what_work_showed(void **state) {
 }
 
 /* Priced sums fit their numbers up to 2^50 ns of work, whichever operators have it. */
-static void more_work_than_sums_can_hold_is_not_looked_at(void **state) {
-  (void)state;
+TEST(more_work_than_sums_can_hold_is_not_looked_at) {
   const int64_t most = (int64_t)1 << 50;
   const int64_t rows[][3] = {
       {most, 0, 1}, {0, most, 1}, {most + 1, 0, 0}, {0, most + 1, 0}, {most / 2, most / 2 + 1, 0}};
@@ -105,8 +99,7 @@ static void more_work_than_sums_can_hold_is_not_looked_at(void **state) {
 }
 
 /* a, 3 ns, before b, 4 ns, wherever they run: as many devices as the rules look at, and one more. */
-static void it_serves_64_devices(void **state) {
-  (void)state;
+TEST(it_serves_64_devices) {
   for (int more = 0; more < 2; more++) {
     situ_graph_builder *builder;
     assert_int_equal(situ_graph_builder_new(&builder, "two", NULL), SITU_STATUS_OK);
@@ -127,15 +120,4 @@ static void it_serves_64_devices(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(work_of_one_device_adds_up),
-      cmocka_unit_test(work_of_many_operators_adds_up),
-      cmocka_unit_test(work_between_what_is_before_and_what_is_after_adds_up),
-      cmocka_unit_test(what_time_rules_out_for_one_of_a_group_is_so_for_all),
-      cmocka_unit_test(work_goes_on_from_what_work_showed),
-      cmocka_unit_test(more_work_than_sums_can_hold_is_not_looked_at),
-      cmocka_unit_test(it_serves_64_devices),
-  };
-  return cmocka_run_group_tests_name("destructive", tests, NULL, NULL);
-}
+TEST_MAIN

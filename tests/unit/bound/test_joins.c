@@ -53,8 +53,7 @@ static bool hold(const situ_problem *p, uint64_t seed, int32_t width) {
   return more;
 }
 
-static void no_operator_ends_before_its_head_or_is_followed_by_less_than_its_tail(void **state) {
-  (void)state;
+TEST(no_operator_ends_before_its_head_or_is_followed_by_less_than_its_tail) {
   int32_t n_more = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
     lab_options o = {.seed = seed + 70000,
@@ -77,8 +76,7 @@ static void no_operator_ends_before_its_head_or_is_followed_by_less_than_its_tai
 
 /* The least head and tail of each operator is what the judge proves of it, who looks at as many before it by code of
  * his own: of more operators than are looked at both take the same ones. */
-static void the_judge_looks_at_the_same_operators(void **state) {
-  (void)state;
+TEST(the_judge_looks_at_the_same_operators) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(200); seed++) {
     lab_options o = {.seed = seed + 80000,
                      .n_operators = 12,
@@ -113,8 +111,7 @@ static void the_judge_looks_at_the_same_operators(void **state) {
   }
 }
 
-static void joins_are_for_streams(void **state) {
-  (void)state;
+TEST(joins_are_for_streams) {
   lab_options o = {.seed = 1, .n_operators = 5, .n_devices = 3, .density = 0.4};
   o.options.execution = SITU_EXECUTION_STREAM;
   lab l = lab_random(&o);
@@ -127,8 +124,7 @@ static void joins_are_for_streams(void **state) {
 }
 
 /* Sets of devices are bits of one word. */
-static void joins_are_for_64_devices(void **state) {
-  (void)state;
+TEST(joins_are_for_64_devices) {
   lab_options o = {.seed = 1, .n_operators = 5, .n_devices = 3, .density = 0.4};
   o.options.execution = SITU_EXECUTION_STREAM;
   lab l = lab_random(&o);
@@ -140,8 +136,7 @@ static void joins_are_for_64_devices(void **state) {
   lab_free(&l);
 }
 
-static void a_budget_that_is_over_gives_no_bound(void **state) {
-  (void)state;
+TEST(a_budget_that_is_over_gives_no_bound) {
   lab_options o = {.seed = 1, .n_operators = 5, .n_devices = 3, .density = 0.4};
   o.options.execution = SITU_EXECUTION_STREAM;
   lab l = lab_random(&o);
@@ -155,13 +150,4 @@ static void a_budget_that_is_over_gives_no_bound(void **state) {
   lab_free(&l);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(no_operator_ends_before_its_head_or_is_followed_by_less_than_its_tail),
-      cmocka_unit_test(the_judge_looks_at_the_same_operators),
-      cmocka_unit_test(joins_are_for_streams),
-      cmocka_unit_test(joins_are_for_64_devices),
-      cmocka_unit_test(a_budget_that_is_over_gives_no_bound),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

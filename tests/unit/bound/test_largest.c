@@ -13,8 +13,7 @@ static int64_t largest_of(const situ_problem *p) {
   return lower;
 }
 
-static void the_bound_never_exceeds_the_optimum(void **state) {
-  (void)state;
+TEST(the_bound_never_exceeds_the_optimum) {
   int32_t n_tight = 0, n_feasible = 0;
   for (uint64_t seed = 0; seed < 3000; seed++) {
     rng r = rng_new(seed ^ 0xba1a);
@@ -45,8 +44,7 @@ static void the_bound_never_exceeds_the_optimum(void **state) {
 }
 
 /* One operator takes 30 ns on two devices and 7 on a third, of another class, that has to stay unused. */
-static void a_device_that_stays_unused_makes_nothing_smaller(void **state) {
-  (void)state;
+TEST(a_device_that_stays_unused_makes_nothing_smaller) {
   lab s = lab_mesh(3, SITU_UNLIMITED_BYTES);
   int32_t a = lab_operator(&s, "a", 30, 0, 0);
   s.time_ns[a][1] = 7;
@@ -58,8 +56,7 @@ static void a_device_that_stays_unused_makes_nothing_smaller(void **state) {
 
 /* a and c share a device and b lies between them: of a contiguous pipeline all three stay together, 5 + 7 + 5; else a
  * and c do. Three replicas share 17 ns: 5.67, rounded up. */
-static void what_stays_together_counts_as_one(void **state) {
-  (void)state;
+TEST(what_stays_together_counts_as_one) {
   static const struct {
     bool free, replicate;
     int64_t expected_ns;
@@ -82,11 +79,4 @@ static void what_stays_together_counts_as_one(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_device_that_stays_unused_makes_nothing_smaller),
-      cmocka_unit_test(the_bound_never_exceeds_the_optimum),
-      cmocka_unit_test(what_stays_together_counts_as_one),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -24,8 +24,7 @@ static int64_t find(const situ_problem *p, int64_t known_ns, certificate *proof,
 
 /* Ten tasks, three unlike processors, optimum 73 [Topcuoglu et al. 2002 have 80 by HEFT]: the critical path alone
  * proves 54 or so; rows (6) make the program no weaker. */
-static void it_is_no_weaker_than_critical_path_and_area(void **state) {
-  (void)state;
+TEST(it_is_no_weaker_than_critical_path_and_area) {
   if (lp_missing()) skip();
   lab l = lab_topcuoglu();
   arena *a = arena_new();
@@ -43,8 +42,7 @@ static void it_is_no_weaker_than_critical_path_and_area(void **state) {
 /* a and b, 10 ns on the first device and 35 on the second, each before another, 10 ns on the first alone. In 40 ns
  * neither is on the second, where it takes 35 + 10, so that the first has 40 ns to do. In 45 ns parts of them may be:
  * for f operators there the first takes 40 - 10 f and the second 35 f, so 31.1 ns, as do 20 + 25 f / 2 of each pair. */
-static void what_takes_longer_than_the_known_plan_is_left_out(void **state) {
-  (void)state;
+TEST(what_takes_longer_than_the_known_plan_is_left_out) {
   if (lp_missing()) skip();
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int i = 0; i < 2; i++) {
@@ -92,8 +90,7 @@ static void expect_verified(const situ_problem *p, const int32_t *device, const 
   situ_plan_free(plan);
 }
 
-static void it_proves_no_more_than_is_true_and_the_judge_agrees(void **state) {
-  (void)state;
+TEST(it_proves_no_more_than_is_true_and_the_judge_agrees) {
   if (lp_missing()) skip();
   int32_t n_proved = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1500); seed++) {
@@ -119,8 +116,7 @@ static void it_proves_no_more_than_is_true_and_the_judge_agrees(void **state) {
 }
 
 /* 2^42 ns of work are served, one more are not; nor is nothing. */
-static void times_are_moderate(void **state) {
-  (void)state;
+TEST(times_are_moderate) {
   for (int64_t more = 0; more < 2; more++) {
     lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     lab_operator(&s, "a", ((int64_t)1 << 42) + more, 0, 0);
@@ -135,8 +131,7 @@ static void times_are_moderate(void **state) {
 
 /* Rooms count for weights of 2^48 bytes in all, and not for more: sums of prices of bytes would overflow. Nor do they
  * where everything fits. */
-static void weights_are_moderate(void **state) {
-  (void)state;
+TEST(weights_are_moderate) {
   for (int32_t k = 0; k < 3; k++) {
     int64_t half = (int64_t)1 << 47;
     lab s = lab_mesh(2, k == 2 ? 2 * half : half);
@@ -153,8 +148,7 @@ static void weights_are_moderate(void **state) {
 
 /* What is written is about as large as said, of any number of devices and uses: rows (2) and (3) leave out what is 0,
  * and rows (1), (7) and (8) are not counted, which a tenth more and a third less make up for. */
-static void a_program_is_no_larger_than_said(void **state) {
-  (void)state;
+TEST(a_program_is_no_larger_than_said) {
   for (uint64_t seed = 1; seed <= 60; seed++) {
     lab l = lab_random(&(lab_options){.seed = seed + 9000,
                                       .n_operators = 4 + (int32_t)(seed % 5),
@@ -173,12 +167,4 @@ static void a_program_is_no_larger_than_said(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(it_is_no_weaker_than_critical_path_and_area),
-                                     cmocka_unit_test(what_takes_longer_than_the_known_plan_is_left_out),
-                                     cmocka_unit_test(times_are_moderate),
-                                     cmocka_unit_test(weights_are_moderate),
-                                     cmocka_unit_test(a_program_is_no_larger_than_said),
-                                     cmocka_unit_test(it_proves_no_more_than_is_true_and_the_judge_agrees)};
-  return cmocka_run_group_tests_name("linear_relaxation", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -30,16 +30,14 @@ static bool refutes(const int64_t *weight_bytes, int32_t n, int64_t result_bytes
 
 /* 4 + 3 + 3 and 4 + 3 + 3 fill two memories of 10 bytes; with both 4 in the first, 3 + 3 + 3 fit into the second and
  * one is left. No few of 4, 4, 4, 3, 3 make up 9, nor of 7, 7, 6 make up 10. */
-static void a_first_choice_is_taken_back(void **state) {
-  (void)state;
+TEST(a_first_choice_is_taken_back) {
   assert_false(refutes((const int64_t[]){4, 4, 3, 3, 3, 3}, 6, 0, 10));
   assert_true(refutes((const int64_t[]){4, 4, 4, 3, 3}, 5, 0, 9));
   assert_true(refutes((const int64_t[]){7, 7, 6}, 3, 0, 10));
 }
 
 /* What nobody uses stays to the end: weights of 3 and 4 bytes with results of 2 and 1 each fill memories of 10. */
-static void weights_and_results_may_fill_a_memory(void **state) {
-  (void)state;
+TEST(weights_and_results_may_fill_a_memory) {
   assert_false(refutes((const int64_t[]){3, 3, 3, 3}, 4, 2, 10));
   assert_true(refutes((const int64_t[]){3, 3, 3, 3}, 4, 2, 9));
   assert_false(refutes((const int64_t[]){4, 4, 4, 4}, 4, 1, 10));
@@ -48,8 +46,7 @@ static void weights_and_results_may_fill_a_memory(void **state) {
 /* a and b weigh 2 bytes and take 7 more while they run, c weighs 2: with c either memory would have to hold 2 + 2 + 7,
  * with both of a and b too, so 10 bytes are too few and 11 are not. What runs longest counts once, whoever comes last.
  */
-static void what_runs_takes_room_beside_all_that_is_held(void **state) {
-  (void)state;
+TEST(what_runs_takes_room_beside_all_that_is_held) {
   for (int64_t room_bytes = 10; room_bytes <= 11; room_bytes++) {
     lab s = lab_mesh(2, room_bytes);
     lab_operator(&s, "a", 1, 2, 7);
@@ -61,8 +58,7 @@ static void what_runs_takes_room_beside_all_that_is_held(void **state) {
 
 /* b weighs 6 bytes and takes 4 more while it runs, a weighs 2 and leaves a result of 4, c weighs 1 and takes 4 more. At
  * the end b alone and a alone fill 6 bytes, but only beside a there is room for c to run, before a: 2 + 1 + 4 of 10. */
-static void memories_with_as_much_at_the_end_are_not_alike(void **state) {
-  (void)state;
+TEST(memories_with_as_much_at_the_end_are_not_alike) {
   lab s = lab_mesh(2, 10);
   lab_operator(&s, "b", 1, 6, 4);
   int32_t a = lab_operator(&s, "a", 1, 2, 0);
@@ -73,8 +69,7 @@ static void memories_with_as_much_at_the_end_are_not_alike(void **state) {
 
 /* A tensor of 2 bytes from a forward to a backward operator: what either of them needs while it runs. Two bytes are
  * enough for calls, which have no stash. In a pipeline the stash of the forward one comes to that: 2 + 2. */
-static void only_a_pipeline_has_a_stash(void **state) {
-  (void)state;
+TEST(only_a_pipeline_has_a_stash) {
   const situ_execution executions[] = {SITU_EXECUTION_CALLS, SITU_EXECUTION_PIPELINE};
   for (size_t k = 0; k < 2; k++) {
     lab s = lab_mesh(1, 2);
@@ -85,10 +80,4 @@ static void only_a_pipeline_has_a_stash(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_first_choice_is_taken_back), cmocka_unit_test(weights_and_results_may_fill_a_memory),
-      cmocka_unit_test(what_runs_takes_room_beside_all_that_is_held),
-      cmocka_unit_test(memories_with_as_much_at_the_end_are_not_alike), cmocka_unit_test(only_a_pipeline_has_a_stash)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

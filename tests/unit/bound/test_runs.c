@@ -27,8 +27,7 @@ static void add_row(lab *s, int32_t n) {
 }
 
 /* Five operators on two devices: one has at least three of them in a row, 30 ns. Work alone says 25. */
-static void a_chain_is_cut_between_operators(void **state) {
-  (void)state;
+TEST(a_chain_is_cut_between_operators) {
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   add_row(&s, 5);
   assert_int_equal(found(&s, &pipeline), 30);
@@ -37,8 +36,7 @@ static void a_chain_is_cut_between_operators(void **state) {
 
 /* a and d, 10 ns each, with b and c, 4 ns each, beside each other between them. By the chain a, b, d one device has two
  * of them, 14 ns; and a, b | c, d takes 14 ns. */
-static void what_is_beside_the_chain_is_left_out(void **state) {
-  (void)state;
+TEST(what_is_beside_the_chain_is_left_out) {
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 4; v++) lab_operator(&s, "", v == 0 || v == 3 ? 10 : 4, 0, 0);
   lab_tensor(&s, 0, 1, 1, 2, -1);
@@ -49,8 +47,7 @@ static void what_is_beside_the_chain_is_left_out(void **state) {
 }
 
 /* One device alone has all four: 10 + 4 + 4 + 10. The chain a, d knows what lies between its ends. */
-static void what_lies_between_the_ends_of_a_run_counts(void **state) {
-  (void)state;
+TEST(what_lies_between_the_ends_of_a_run_counts) {
   lab s = lab_mesh(1, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 4; v++) lab_operator(&s, "", v == 0 || v == 3 ? 10 : 4, 0, 0);
   lab_tensor(&s, 0, 1, 1, 2, -1);
@@ -62,8 +59,7 @@ static void what_lies_between_the_ends_of_a_run_counts(void **state) {
 
 /* The host takes 100 ns for each of five; the other device 10, and has room for 14 bytes, two of them: 300. With 6
  * bytes it has room for none: 500. */
-static void a_run_has_room_in_memory(void **state) {
-  (void)state;
+TEST(a_run_has_room_in_memory) {
   for (int32_t none = 0; none < 2; none++) {
     lab s = lab_new();
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
@@ -79,8 +75,7 @@ static void a_run_has_room_in_memory(void **state) {
 /* Three forward operators in a row and their backward ones, each pair one group: three groups in a row, 20 ns each, of
  * which one of two devices has two. Work alone says 30. Where backward operators come in the order of the forward ones
  * too, that is the same: between groups with forward operators only these count. */
-static void groups_of_a_training_step_are_a_chain(void **state) {
-  (void)state;
+TEST(groups_of_a_training_step_are_a_chain) {
   for (int same_order = 0; same_order < 2; same_order++) {
     lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     for (int32_t v = 0; v < 6; v++) {
@@ -94,8 +89,7 @@ static void groups_of_a_training_step_are_a_chain(void **state) {
 }
 
 /* Without contiguity, or with shared parts, nothing is proved. */
-static void only_contiguous_parts_are_runs(void **state) {
-  (void)state;
+TEST(only_contiguous_parts_are_runs) {
   for (int32_t shared = 0; shared < 2; shared++) {
     lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     situ_problem_options o = pipeline;
@@ -114,8 +108,7 @@ static void only_contiguous_parts_are_runs(void **state) {
 
 /* The same operators in another order, or one of them twice, are no chain. Some of them are one: 2 and 4 alone have
  * 3 between them, so that two devices take 10 ns; of 0, 2 and 3 one device has two neighbours, 20 ns or, with 1, 30. */
-static void the_judge_asks_for_a_chain(void **state) {
-  (void)state;
+TEST(the_judge_asks_for_a_chain) {
   static const struct {
     int64_t chain[3];
     int32_t n, proved;
@@ -275,8 +268,7 @@ static int64_t best_chain(const paths *w, const contraction *c, const situ_probl
   return best;
 }
 
-static void the_best_chain_is_found(void **state) {
-  (void)state;
+TEST(the_best_chain_is_found) {
   int32_t n = 0, rounds = rounds_of(3000);
   for (uint64_t seed = 0; seed < (uint64_t)rounds; seed++) {
     lab l;
@@ -304,16 +296,4 @@ static void the_best_chain_is_found(void **state) {
   assert_true(n > rounds / 5);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_chain_is_cut_between_operators),
-      cmocka_unit_test(what_is_beside_the_chain_is_left_out),
-      cmocka_unit_test(what_lies_between_the_ends_of_a_run_counts),
-      cmocka_unit_test(a_run_has_room_in_memory),
-      cmocka_unit_test(groups_of_a_training_step_are_a_chain),
-      cmocka_unit_test(only_contiguous_parts_are_runs),
-      cmocka_unit_test(the_judge_asks_for_a_chain),
-      cmocka_unit_test(the_best_chain_is_found),
-  };
-  return cmocka_run_group_tests_name("runs", tests, NULL, NULL);
-}
+TEST_MAIN

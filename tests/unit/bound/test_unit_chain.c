@@ -32,8 +32,7 @@ static lab host_and_device(int64_t memory_bytes) {
  *   both 40 + 8000 y, one 230 + 4000 y, none 400, each less 4100 y:
  * the greatest minimum is where 40 + 3900 y = 400 - 4100 y: y = 0.045, 215.5; one would take 225.5 there. Without units
  * nothing says that the second operators of the diamonds take their time too. */
-static void what_lies_between_the_ends_of_a_unit_takes_its_time(void **state) {
-  (void)state;
+TEST(what_lies_between_the_ends_of_a_unit_takes_its_time) {
   lab s = host_and_device(4100);
   static const int32_t together[8] = {0, 0, 0, 0, 1, 1, 1, 1};
   for (int32_t v = 0; v < 8; v++) {
@@ -58,8 +57,7 @@ static void what_lies_between_the_ends_of_a_unit_takes_its_time(void **state) {
 /* a, then a unit of two readers of what a makes (b, c) and their sum d, which are slow on the device, as a is on the
  * host: a there, 10 ns of way, 60 + 50 + 50 on the host. The chain goes through b; c waits for a too. With a tensor of
  * its own that takes no time (two_tensors), c need not wait for the way and is not counted. */
-static void what_waits_for_one_tensor_follows_it(void **state) {
-  (void)state;
+TEST(what_waits_for_one_tensor_follows_it) {
   static const int32_t together[4] = {-1, 0, 0, 0};
   for (int two_tensors = 0; two_tensors < 2; two_tensors++) {
     lab s = host_and_device(4000);
@@ -117,25 +115,18 @@ static void experts_and_layer(bool x_too, int64_t bound_ns, int64_t optimum_ns) 
  * 60 and the way there and back: 95. The choices at y a byte of the 3100: that one 95 - 100 y, all on the device 21 +
  * 4900 y, the layer alone on the host 176 + 1900 y, all on the host 210 - 3100 y. The first two are equal at y =
  * 0.0148: 93.5. Could the layer go on where the experts are, or did x not count, it would be less. */
-static void experts_are_a_detour_from_their_layer(void **state) {
-  (void)state;
-  experts_and_layer(false, 93, 95);
-}
+TEST(experts_are_a_detour_from_their_layer) { experts_and_layer(false, 93, 95); }
 
 /* The same layer, whose second operator hands 10 ns to the experts too: from the host they take 15 + 60 and three ways,
  * 105. Equal to all on the device where 105 - 100 y = 21 + 4900 y, y = 0.0168: 103.3. With one way
  * there it would be 93. */
-static void all_that_goes_to_the_experts_takes_its_way(void **state) {
-  (void)state;
-  experts_and_layer(true, 103, 105);
-}
+TEST(all_that_goes_to_the_experts_takes_its_way) { experts_and_layer(true, 103, 105); }
 
 /* On the host a and b take 50 ns each and c 100, on the other device nothing and 1; a and b weigh 4000 bytes, of which
  * the device has room for 4100; each tensor takes 10 ns. At y a byte: all there 1 + 8000 y, one of a and b on the host
  * at least 61 + 4000 y, both 111, each less 4100 y. All and none are equal at y = 0.01375: 54.6; one would take 59.6
  * there. */
-static void what_takes_no_time_takes_room(void **state) {
-  (void)state;
+TEST(what_takes_no_time_takes_room) {
   lab s = host_and_device(4100);
   lab_operator(&s, "a", 50, 4000, 0);
   lab_operator(&s, "b", 50, 4000, 0);
@@ -153,8 +144,7 @@ static void what_takes_no_time_takes_room(void **state) {
  * 50 each, 60 and 100 on the host; the layer weighs 2000 bytes, the experts 5000, and the device has room for 2100. The
  * experts alone on the host take 60 + 20 + 1 = 81 less 100 y at y a byte, all on the device 7 + 4900 y: equal at y =
  * 0.0148, 79.5. With the layer on the host it takes 100 and more. */
-static void a_detour_from_a_layer_that_takes_no_time_is_taken(void **state) {
-  (void)state;
+TEST(a_detour_from_a_layer_that_takes_no_time_is_taken) {
   lab s = host_and_device(2100);
   static const int32_t together[4] = {0, 1, 0, 2};
   lab_operator(&s, "a", 50, 1000, 0);
@@ -178,8 +168,7 @@ static void a_detour_from_a_layer_that_takes_no_time_is_taken(void **state) {
  * ns. All on the device take 16 ns, the experts on the host 5 + 10 + 61 + 10 + 5 = 91. By the secondary costs the
  * experts take 100 ns on the device and all else nothing; 50 are allowed. At a price of z the first is worth 16 + 50 z
  * and the second 91 - 50 z: equal at z = 0.75, 53.5. */
-static void a_limit_by_other_costs_prices_a_detour(void **state) {
-  (void)state;
+TEST(a_limit_by_other_costs_prices_a_detour) {
   lab s = host_and_device(SITU_UNLIMITED_BYTES);
   static const int32_t together[3] = {0, 1, 0};
   for (int32_t v = 0; v < 3; v++) {
@@ -209,8 +198,7 @@ static void a_limit_by_other_costs_prices_a_detour(void **state) {
 }
 
 /* An operator of the chain that no device can run, and one beside the chain: there is no plan to bound. */
-static void a_chain_without_a_plan_has_no_bound(void **state) {
-  (void)state;
+TEST(a_chain_without_a_plan_has_no_bound) {
   lab s = host_and_device(4000);
   for (int32_t v = 0; v < 3; v++) lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 5, 0, 0);
   s.time_ns[0][0] = s.time_ns[0][1] = SITU_NEVER_NS;
@@ -224,8 +212,7 @@ static void a_chain_without_a_plan_has_no_bound(void **state) {
 }
 
 /* Any chain of the graph, with any prices, proves no more than is so. */
-static void no_chain_proves_too_much(void **state) {
-  (void)state;
+TEST(no_chain_proves_too_much) {
   int32_t proved = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1500); seed++) {
     rng r = rng_new(seed);
@@ -269,8 +256,7 @@ static void no_chain_proves_too_much(void **state) {
 }
 
 /* Operators that do not follow each other are no chain. */
-static void what_is_no_chain_is_refused(void **state) {
-  (void)state;
+TEST(what_is_no_chain_is_refused) {
   lab l = lab_random(&(lab_options){
       .seed = 3, .n_operators = 6, .n_devices = 2, .density = 0.9, .options = {.execution = SITU_EXECUTION_STREAM}});
   arena *a = arena_new();
@@ -284,18 +270,4 @@ static void what_is_no_chain_is_refused(void **state) {
   lab_free(&l);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_lies_between_the_ends_of_a_unit_takes_its_time),
-      cmocka_unit_test(what_waits_for_one_tensor_follows_it),
-      cmocka_unit_test(experts_are_a_detour_from_their_layer),
-      cmocka_unit_test(all_that_goes_to_the_experts_takes_its_way),
-      cmocka_unit_test(what_takes_no_time_takes_room),
-      cmocka_unit_test(a_detour_from_a_layer_that_takes_no_time_is_taken),
-      cmocka_unit_test(a_limit_by_other_costs_prices_a_detour),
-      cmocka_unit_test(a_chain_without_a_plan_has_no_bound),
-      cmocka_unit_test(no_chain_proves_too_much),
-      cmocka_unit_test(what_is_no_chain_is_refused),
-  };
-  return cmocka_run_group_tests_name("unit-chain", tests, NULL, NULL);
-}
+TEST_MAIN

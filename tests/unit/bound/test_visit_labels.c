@@ -65,8 +65,7 @@ static void expect_placed(lab *l, const int32_t *expected) {
 /* a, b, c, d in a row, and d reads a too (60 bytes). The fast memory holds two of four. With a and d there, b and c are
  * on the host: 5 + 10 + 50 + 50 + 10 + 5 = 130; any other two take longer. Bound `visits` has c alone on the host,
  * since d finds the memory emptied of a and b: 5 + 5 + 10 + 50 + 10 + 5 = 85. */
-static void what_comes_back_finds_its_memory_as_it_left_it(void **state) {
-  (void)state;
+TEST(what_comes_back_finds_its_memory_as_it_left_it) {
   lab l = machine(1, 290);
   int32_t a = add(&l, 60, 100), b = add(&l, 50, 100), c = add(&l, 50, 100), d = add(&l, 60, 100);
   lab_tensor(&l, a, 10, b, -1);
@@ -84,8 +83,7 @@ static void what_comes_back_finds_its_memory_as_it_left_it(void **state) {
 /* a, b, c, d in a row, d reads a too (60 bytes): a and b on the host alone, c and d on the fast device alone. What a
  * sends keeps the link busy until 10 + 60, so what b sends (20 bytes) at 20 is there at 90: 90 + 5 + 5. Without
  * contention it is there at 40, and d waits for a until 70. */
-static void what_passes_by_first_keeps_the_link_busy(void **state) {
-  (void)state;
+TEST(what_passes_by_first_keeps_the_link_busy) {
   for (int contended = 0; contended < 2; contended++) {
     lab l = machine(1, 300);
     int32_t v[4] = {add(&l, 10, 0), add(&l, 10, 0), add(&l, 1000, 100), add(&l, 1000, 100)};
@@ -104,8 +102,7 @@ static void what_passes_by_first_keeps_the_link_busy(void **state) {
 }
 
 /* 20,000 operators side by side are more than it can look at, which it notices in time. */
-static void many_branches_do_not_outlast_the_time_limit(void **state) {
-  (void)state;
+TEST(many_branches_do_not_outlast_the_time_limit) {
   enum { N = 20000 };
   lab l = machine(1, 50000);
   arena *a = arena_new();
@@ -129,8 +126,7 @@ static void many_branches_do_not_outlast_the_time_limit(void **state) {
 /* a to d in a row, and x between a and d. A fast memory holds two of the five, and another one is 2 x 10 ns away.
  * Without the host (100 ns for any of them) no path takes more than 4 x 5 + 3 x 20, so the bound has none there; all
  * that it has in one memory must fit. */
-static void visits_of_one_kind_get_memories_that_hold_them(void **state) {
-  (void)state;
+TEST(visits_of_one_kind_get_memories_that_hold_them) {
   lab l = machine(4, 290);
   int32_t a = add(&l, 100, 100), b = add(&l, 100, 100), c = add(&l, 100, 100), d = add(&l, 100, 100);
   int32_t x = add(&l, 100, 100), weight[5] = {0};
@@ -327,8 +323,7 @@ static bool hold_fast(visits *v, const visit_path *path, const int32_t *memory) 
 
 /* With every operator of the path held where the bound has it, the bound is never lower, and where there is a memory
  * for each visit mostly the same: what it says attains it. */
-static void what_it_says_of_memories_attains_the_bound(void **state) {
-  (void)state;
+TEST(what_it_says_of_memories_attains_the_bound) {
   int32_t n_tried = 0, n_same = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(600); seed++) {
     rng r = rng_new(seed);
@@ -358,8 +353,7 @@ static void what_it_says_of_memories_attains_the_bound(void **state) {
   if (n_same < n_tried * 19 / 20 || n_tried < rounds_of(300)) fail_msg("the same %d of %d", n_same, n_tried);
 }
 
-static void no_path_proves_too_much_and_the_judge_agrees(void **state) {
-  (void)state;
+TEST(no_path_proves_too_much_and_the_judge_agrees) {
   int32_t n_stronger = 0, n_tight = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
     lab l = seed % 3 ? draw_residual(seed, true) : draw_any(seed);
@@ -385,8 +379,7 @@ static void no_path_proves_too_much_and_the_judge_agrees(void **state) {
 }
 
 /* Longer paths with more beside them: one thing to the bound and the judge. */
-static void paths_of_larger_problems_are_one_thing_to_the_judge(void **state) {
-  (void)state;
+TEST(paths_of_larger_problems_are_one_thing_to_the_judge) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(500); seed++) {
     lab l = draw_residual(seed, false);
     rng r = rng_new(seed);
@@ -396,13 +389,4 @@ static void paths_of_larger_problems_are_one_thing_to_the_judge(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(what_comes_back_finds_its_memory_as_it_left_it),
-                                     cmocka_unit_test(what_passes_by_first_keeps_the_link_busy),
-                                     cmocka_unit_test(visits_of_one_kind_get_memories_that_hold_them),
-                                     cmocka_unit_test(many_branches_do_not_outlast_the_time_limit),
-                                     cmocka_unit_test(what_it_says_of_memories_attains_the_bound),
-                                     cmocka_unit_test(no_path_proves_too_much_and_the_judge_agrees),
-                                     cmocka_unit_test(paths_of_larger_problems_are_one_thing_to_the_judge)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

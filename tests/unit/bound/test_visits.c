@@ -53,15 +53,13 @@ static void expect_bound(lab l, int64_t expected_ns) {
 /* Six operators in a row: a memory of 2,025 bytes holds two with what they take and make (20). Three visits of 10 ns
  * and two changes of 20 ns: 70. With one memory alone the others are on the host, 2 times 5 + 4 times 50 + one change
  * of 10: 220. */
-static void a_chain_pays_for_each_change_of_memory(void **state) {
-  (void)state;
+TEST(a_chain_pays_for_each_change_of_memory) {
   static const int32_t row[5][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}};
   expect_bound(make(row, 5, 6, 3, 2025), 70);
 }
 
 /* Of the same row nothing is said once the budget is spent, as of any chain. */
-static void a_spent_budget_proves_nothing(void **state) {
-  (void)state;
+TEST(a_spent_budget_proves_nothing) {
   static const int32_t row[5][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}};
   static const int32_t whole[] = {0, 1, 2, 3, 4, 5};
   static const int64_t price = (int64_t)1 << VISIT_PRICE_BITS; /* 1 ns a byte */
@@ -83,8 +81,7 @@ static void a_spent_budget_proves_nothing(void **state) {
 
 /* The same row, whose third operator also makes something for a seventh that nothing waits for: the longest path is
  * the row all the same. */
-static void the_longest_path_is_followed(void **state) {
-  (void)state;
+TEST(the_longest_path_is_followed) {
   static const int32_t row[6][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {2, 6}};
   lab l = make(row, 6, 7, 3, 2025);
   arena *a = arena_new();
@@ -98,8 +95,7 @@ static void the_longest_path_is_followed(void **state) {
  * branch elsewhere takes 5 + 20 + 5 + 20 + 5 = 55; first or last elsewhere 5 + 20 + 5 + 5 = 35. At 0.02 ns for a byte
  * the block takes 10 with both branches, which cost 40, or 50 with none: 50 either way. The ends cost 40 and the room,
  * 3,005 beside the 30 bytes that the last one takes and makes, is worth 60.1: 5 + 50 - 20.1, so 35 as well. */
-static void what_stays_beside_the_chain_takes_room_too(void **state) {
-  (void)state;
+TEST(what_stays_beside_the_chain_takes_room_too) {
   static const int32_t diamond[4][2] = {{0, 1}, {0, 2}, {1, 3}, {2, 3}};
   lab l = make(diamond, 4, 4, 2, 3035);
   arena *a = arena_new();
@@ -115,8 +111,7 @@ static void what_stays_beside_the_chain_takes_room_too(void **state) {
   lab_free(&l);
 }
 
-static void it_is_silent_where_all_fits(void **state) {
-  (void)state;
+TEST(it_is_silent_where_all_fits) {
   static const int32_t row[2][2] = {{0, 1}, {1, 2}};
   expect_bound(make(row, 2, 3, 2, 3030), 0);
 }
@@ -221,8 +216,7 @@ static int64_t longest_chain(const situ_problem *p, arena *a) {
   return longest;
 }
 
-static void no_chain_and_prices_prove_too_much_and_the_judge_agrees(void **state) {
-  (void)state;
+TEST(no_chain_and_prices_prove_too_much_and_the_judge_agrees) {
   int32_t n_above = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(2000); seed++) {
     lab l = draw(seed);
@@ -248,8 +242,7 @@ static void no_chain_and_prices_prove_too_much_and_the_judge_agrees(void **state
  * no limit, x takes 3 ns, y 10, a and b 100; x weighs 100 bytes and y 1. At 1 ns a byte the block takes 3 ns and keeps
  * y, which is less than 10 ns or 101 bytes; less the byte there is that is 3 ns, and x is elsewhere in the best plan.
  */
-static void what_takes_longest_elsewhere_is_kept_first(void **state) {
-  (void)state;
+TEST(what_takes_longest_elsewhere_is_kept_first) {
   for (int turned = 0; turned < 2; turned++) {
     lab s = lab_new();
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
@@ -279,8 +272,7 @@ static void what_takes_longest_elsewhere_is_kept_first(void **state) {
 
 /* Longer blocks, of which some operators stay and some do not: what they cost is one thing to the bound and the judge.
  */
-static void chains_of_larger_problems_are_one_thing_to_the_judge(void **state) {
-  (void)state;
+TEST(chains_of_larger_problems_are_one_thing_to_the_judge) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1000); seed++) {
     rng r = rng_new(seed);
     lab l = lab_random(&(lab_options){.seed = seed,
@@ -297,14 +289,4 @@ static void chains_of_larger_problems_are_one_thing_to_the_judge(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_chain_pays_for_each_change_of_memory),
-                                     cmocka_unit_test(a_spent_budget_proves_nothing),
-                                     cmocka_unit_test(the_longest_path_is_followed),
-                                     cmocka_unit_test(what_stays_beside_the_chain_takes_room_too),
-                                     cmocka_unit_test(it_is_silent_where_all_fits),
-                                     cmocka_unit_test(no_chain_and_prices_prove_too_much_and_the_judge_agrees),
-                                     cmocka_unit_test(what_takes_longest_elsewhere_is_kept_first),
-                                     cmocka_unit_test(chains_of_larger_problems_are_one_thing_to_the_judge)};
-  return cmocka_run_group_tests_name("visits", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -157,8 +157,7 @@ static void plan_is_as_offered(void *context, const branch_chain *s, int64_t low
   all->n++;
 }
 
-static void any_prices_prove_what_the_judge_says(void **state) {
-  (void)state;
+TEST(any_prices_prove_what_the_judge_says) {
   int32_t rounds = rounds_of(4000), n = 0, n_branches = 0, n_priced = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++) {
     chained c;
@@ -242,8 +241,7 @@ static double highest(const lines *all) {
   return lowest(all, low);
 }
 
-static void the_price_of_other_costs_is_the_best(void **state) {
-  (void)state;
+TEST(the_price_of_other_costs_is_the_best) {
   static lines all;
   int32_t rounds = rounds_of(1000), n = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++) {
@@ -270,10 +268,4 @@ static void the_price_of_other_costs_is_the_best(void **state) {
   if (n < rounds / 10) fail_msg("%d problems where the price matters", (int)n);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_prices_prove_what_the_judge_says),
-      cmocka_unit_test(the_price_of_other_costs_is_the_best),
-  };
-  return cmocka_run_group_tests_name("branch-chain", tests, NULL, NULL);
-}
+TEST_MAIN

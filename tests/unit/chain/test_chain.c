@@ -28,8 +28,7 @@ static int64_t time_of(const situ_problem *p, const bool *in, int32_t d) {
   return sum;
 }
 
-static void intervals_are_differences_of_sums(void **state) {
-  (void)state;
+TEST(intervals_are_differences_of_sums) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1000); seed++) {
     lab l = draw(seed, seed % 2);
     const situ_problem *p = l.problem;
@@ -56,8 +55,7 @@ static void intervals_are_differences_of_sums(void **state) {
   }
 }
 
-static void joined_elements_have_the_sums_of_their_members(void **state) {
-  (void)state;
+TEST(joined_elements_have_the_sums_of_their_members) {
   int32_t joined = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1000); seed++) {
     lab l = draw(seed, seed % 2);
@@ -106,8 +104,7 @@ static int64_t best_division(const chain *c, int32_t most, const int32_t *device
   return best;
 }
 
-static void a_group_takes_as_many_devices_as_it_has(void **state) {
-  (void)state;
+TEST(a_group_takes_as_many_devices_as_it_has) {
   int32_t found = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(400); seed++) {
     lab_options o = {.seed = seed,
@@ -158,11 +155,4 @@ static void a_group_takes_as_many_devices_as_it_has(void **state) {
   assert_true(found >= rounds_of(400) / 20); /* such plans are seen at all */
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(intervals_are_differences_of_sums),
-      cmocka_unit_test(joined_elements_have_the_sums_of_their_members),
-      cmocka_unit_test(a_group_takes_as_many_devices_as_it_has),
-  };
-  return cmocka_run_group_tests_name("chain", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -49,8 +49,7 @@ static certificate prices(lab *s, int64_t lower_ns, int64_t u0, int64_t u1, int6
   return c;
 }
 
-static void prices_of_time_prove_their_sum(void **state) {
-  (void)state;
+TEST(prices_of_time_prove_their_sum) {
   /* prices 1, 1: min(6, 3) + min(4, 8) = 7 over 2 devices: 4 ns. prices 2, 1: min(12, 3) + min(8, 8) = 11 over 3: 4. */
   lab s = two(SITU_EXECUTION_STREAM, SITU_UNLIMITED_BYTES);
   char said[512];
@@ -70,8 +69,7 @@ static void prices_of_time_prove_their_sum(void **state) {
   lab_free(&s);
 }
 
-static void prices_of_bytes_count_the_room(void **state) {
-  (void)state;
+TEST(prices_of_bytes_count_the_room) {
   /* 20 bytes, room for 10 on each device: prices 1, 1 of time and 1, 1 of bytes give 7 + 20 - 20 over 2: 4 ns. */
   lab s = two(SITU_EXECUTION_STREAM, 10);
   char said[512];
@@ -85,8 +83,7 @@ static void prices_of_bytes_count_the_room(void **state) {
   lab_free(&s);
 }
 
-static void too_many_bytes_prove_that_there_is_no_plan(void **state) {
-  (void)state;
+TEST(too_many_bytes_prove_that_there_is_no_plan) {
   /* 20 bytes and room for 9 + 9: prices of bytes alone, in every execution model */
   const situ_execution models[] = {SITU_EXECUTION_STREAM, SITU_EXECUTION_CALLS, SITU_EXECUTION_PIPELINE};
   char said[512];
@@ -104,8 +101,7 @@ static void too_many_bytes_prove_that_there_is_no_plan(void **state) {
   }
 }
 
-static void prices_of_time_say_nothing_of_calls(void **state) {
-  (void)state;
+TEST(prices_of_time_say_nothing_of_calls) {
   lab s = two(SITU_EXECUTION_CALLS, SITU_UNLIMITED_BYTES);
   char said[512];
   certificate c = prices(&s, 1, 1, 1, 0, 0);
@@ -114,8 +110,7 @@ static void prices_of_time_say_nothing_of_calls(void **state) {
   lab_free(&s);
 }
 
-static void one_operator_bounds_a_pipeline(void **state) {
-  (void)state;
+TEST(one_operator_bounds_a_pipeline) {
   lab s = two(SITU_EXECUTION_PIPELINE, SITU_UNLIMITED_BYTES);
   certificate c;
   char said[512];
@@ -253,8 +248,7 @@ static void is_expected(const lab *s, const certificate *c, bool expected, const
     fail_msg("%s, %s: %lld is %s", c->kind, list, (long long)value, expected ? "refused" : "not refused");
 }
 
-static void every_number_has_its_limits(void **state) {
-  (void)state;
+TEST(every_number_has_its_limits) {
   for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
     situ_costs *other;
     lab s = three(forms[f].kind, &other);
@@ -275,8 +269,7 @@ static void every_number_has_its_limits(void **state) {
 
 /* Of the lists above only the operators of packing and the prices of visits may be longer, and secondary_price and
  * instant may lack. */
-static void every_list_has_its_length(void **state) {
-  (void)state;
+TEST(every_list_has_its_length) {
   for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
     situ_costs *other;
     lab s = three(forms[f].kind, &other);
@@ -301,8 +294,7 @@ static void every_list_has_its_length(void **state) {
 /* Three operators of 5 ns, by the secondary costs too, so a plan takes 15 ns; the rent of the limit is at least as much
  * as what the price makes of their times, however large a price and a limit may be. Nothing is proved then, and nothing
  * overflows. */
-static void the_price_of_a_limit_fits_whatever_the_limit(void **state) {
-  (void)state;
+TEST(the_price_of_a_limit_fits_whatever_the_limit) {
   const int64_t most[] = {15, 1000, (int64_t)1 << 54, (int64_t)1 << 58, (int64_t)1 << 62, SITU_NEVER_NS - 1};
   for (size_t i = 0; i < sizeof most / sizeof most[0]; i++)
     for (int bits = 0; bits <= 58; bits += 29) {
@@ -370,8 +362,7 @@ static lab wide(int32_t n_operators, int32_t n_devices, int32_t n_memories) {
 
 /* One operator takes 5 ns on whatever device, and a row of n of them 5 n; a memory more, a device more or an operator
  * more than a rule serves is too long to check, and nothing else is. */
-static void what_is_too_large_is_not_judged(void **state) {
-  (void)state;
+TEST(what_is_too_large_is_not_judged) {
   static const struct {
     const char *kind;
     int32_t n_operators, n_devices, n_memories;
@@ -410,8 +401,7 @@ static void what_is_too_large_is_not_judged(void **state) {
 
 /* a on d1 and b on the last memory, over the first: 5 + 10 + 10 + 5 ns. Among more than 16 memories a tensor counts
  * with the least time of any way, 10 ns. */
-static void many_memories_count_as_the_least_way(void **state) {
-  (void)state;
+TEST(many_memories_count_as_the_least_way) {
   for (int32_t n_memories = 16; n_memories < 18; n_memories++) {
     lab s = wide(2, n_memories, n_memories);
     for (int32_t v = 0; v < 2; v++) { /* heads, and tails */
@@ -426,8 +416,7 @@ static void many_memories_count_as_the_least_way(void **state) {
 
 /* 4096 memories of nearly 2^63 bytes at 2^52 each cost nearly 2^127, and a share of a transfer goes off too. A plan
  * takes 15 ns: what is proved of it may not be more. */
-static void the_rent_of_the_largest_memories_fits(void **state) {
-  (void)state;
+TEST(the_rent_of_the_largest_memories_fits) {
   if (!in_check()) skip(); /* routes between 4096 memories take seconds */
   lab s = wide(3, SITU_MAX_DEVICES, SITU_MAX_DEVICES);
   situ_problem_free(s.problem);
@@ -456,8 +445,7 @@ static void the_rent_of_the_largest_memories_fits(void **state) {
 
 /* What no certificate proves is not verified, and no fault of the plan, unless it has one that cannot be read or is of
  * another execution model. */
-static void a_bound_without_a_certificate_is_not_verified(void **state) {
-  (void)state;
+TEST(a_bound_without_a_certificate_is_not_verified) {
   lab s = two(SITU_EXECUTION_CALLS, SITU_UNLIMITED_BYTES);
   char said[512];
   static const char of_streams[] = "certificates of kind 'join' prove nothing for calls problems",
@@ -479,20 +467,4 @@ static void a_bound_without_a_certificate_is_not_verified(void **state) {
   lab_free(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(prices_of_time_prove_their_sum),
-      cmocka_unit_test(prices_of_bytes_count_the_room),
-      cmocka_unit_test(too_many_bytes_prove_that_there_is_no_plan),
-      cmocka_unit_test(prices_of_time_say_nothing_of_calls),
-      cmocka_unit_test(one_operator_bounds_a_pipeline),
-      cmocka_unit_test(every_number_has_its_limits),
-      cmocka_unit_test(every_list_has_its_length),
-      cmocka_unit_test(the_price_of_a_limit_fits_whatever_the_limit),
-      cmocka_unit_test(the_rent_of_the_largest_memories_fits),
-      cmocka_unit_test(what_is_too_large_is_not_judged),
-      cmocka_unit_test(many_memories_count_as_the_least_way),
-      cmocka_unit_test(a_bound_without_a_certificate_is_not_verified),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

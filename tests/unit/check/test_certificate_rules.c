@@ -33,8 +33,7 @@ static int64_t proved_by_operator(const lab *s, const char *kind, int v) {
 
 /* While b runs, what a made and nobody reads is in memory too: 10 bytes beside the 5 of b's weights. Either finds room
  * alone. */
-static void a_result_is_held_while_others_run(void **state) {
-  (void)state;
+TEST(a_result_is_held_while_others_run) {
   for (int64_t capacity = 14; capacity < 16; capacity++) {
     lab s = lab_mesh(1, capacity);
     int32_t a = lab_operator(&s, "a", 3, 0, 0), b = lab_operator(&s, "b", 3, 5, 0);
@@ -56,8 +55,7 @@ static void a_result_is_held_while_others_run(void **state) {
  *   backward   nothing, since both groups have a forward operator: A and B are two items, of 2 + 8 and 3 + 9 ns
  *   update     nothing, since updates are no part of F
  *   forward    A before B before A: a circle, one item of 22 ns                                                     */
-static void groups_on_a_circle_of_f_are_one_item(void **state) {
-  (void)state;
+TEST(groups_on_a_circle_of_f_are_one_item) {
   static const struct {
     situ_phase phase;
     bool free;
@@ -84,8 +82,7 @@ static void groups_on_a_circle_of_f_are_one_item(void **state) {
 /* Backward edges count turned round, unless both groups have a forward operator. Groups R = {r, u} and Q = {q, t}; r
  * before q gives Q before R, and t before u gives R before Q: a circle, one item of 4 + 5 + 6 + 7 ns and what is added
  * to it. With a forward operator in both there are two items: 2 + 4 + 7 and 3 + 5 + 6 ns. */
-static void backward_edges_count_turned_round_where_a_group_has_no_forward_operator(void **state) {
-  (void)state;
+TEST(backward_edges_count_turned_round_where_a_group_has_no_forward_operator) {
   for (int with_forward = 0; with_forward < 3; with_forward++) {
     lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     if (with_forward >= 1) lab_of_phase(&s, "f", 2, SITU_PHASE_FORWARD, 1);
@@ -105,8 +102,7 @@ static void backward_edges_count_turned_round_where_a_group_has_no_forward_opera
 /* a takes 7 ns on the three accelerators, which are of one class, and 30 ns on the host. Three may share it: 7 / 3,
  * that is 3 ns for each input; without the last one, which has to stay unused, 7 / 2: 4 ns. But a pin may use that one.
  */
-static void replicas_share_the_largest_operator(void **state) {
-  (void)state;
+TEST(replicas_share_the_largest_operator) {
   for (int variant = 0; variant < 4; variant++) {
     situ_problem_options options = pipeline;
     bool unused[4] = {false, false, false, variant >= 2};
@@ -142,8 +138,7 @@ static certificate cuts(const lab *s, int64_t n_cuts, const int32_t *cut, int64_
 /* a 1 ns, then c 1 ns, then d 1 ns; e 4 ns has nothing before and nothing after it. On two devices 4 ns is the least.
  * Who takes c for a cut that e comes after may claim 2 + 4 ns; who takes it for one that comes after e as well as after
  * a, that two devices need (1 + 4) / 2, so 3 ns, before c, and 1 + 1 from there. */
-static void operators_beside_a_cut_make_it_none(void **state) {
-  (void)state;
+TEST(operators_beside_a_cut_make_it_none) {
   for (int behind = 0; behind < 2; behind++) {
     lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     int32_t a = lab_operator(&s, "a", 1, 0, 0);
@@ -172,8 +167,7 @@ static void operators_beside_a_cut_make_it_none(void **state) {
 }
 
 /* a 2 ns, then c 3 ns, then d 4 ns, on two devices far apart. The cut c has 4 ns behind it wherever it ends. */
-static void numbers_of_cuts_hold_block_by_block(void **state) {
-  (void)state;
+TEST(numbers_of_cuts_hold_block_by_block) {
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   int32_t a = lab_operator(&s, "a", 2, 0, 0), c = lab_operator(&s, "c", 3, 0, 0);
   int32_t d = lab_operator(&s, "d", 4, 0, 0);
@@ -202,8 +196,7 @@ static void numbers_of_cuts_hold_block_by_block(void **state) {
   lab_free(&s);
 }
 
-static void cuts_of_a_wrong_form_are_no_certificate(void **state) {
-  (void)state;
+TEST(cuts_of_a_wrong_form_are_no_certificate) {
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   int32_t v[3];
   for (int i = 0; i < 3; i++) v[i] = lab_operator(&s, NULL, 1, 0, 0);
@@ -242,8 +235,7 @@ static void cuts_of_a_wrong_form_are_no_certificate(void **state) {
 /* x between cuts, deleted: it takes its least time on the way, but no device. a 1 ns, x 5 ns (2 ns on d1), b 1 ns and y
  * 6 ns beside x, c 1 ns after all. With x kept, x and y on two devices: 1 + 6 + 1. Deleted, c waits for y all the same.
  * A cut must not be deleted. */
-static void deleted_operators_keep_no_device(void **state) {
-  (void)state;
+TEST(deleted_operators_keep_no_device) {
   lab s = lab_mesh(1, SITU_UNLIMITED_BYTES);
   int32_t a = lab_operator(&s, "a", 1, 0, 0), x = lab_operator(&s, "x", 5, 0, 0);
   int32_t y = lab_operator(&s, "y", 6, 0, 0), c = lab_operator(&s, "c", 1, 0, 0);
@@ -274,8 +266,7 @@ static void deleted_operators_keep_no_device(void **state) {
  *   2 x 10 operators of 3 ns in two chains on two devices    30 ns, by the length of a chain
  *   7 operators of 3 ns side by side on two devices          12 ns, where the sum says 10.5: here only the ends count,
  * and 80,640 sequences of five of them come to a few states */
-static void blocks_are_searched_no_further_than_need_be(void **state) {
-  (void)state;
+TEST(blocks_are_searched_no_further_than_need_be) {
   static const int64_t min_ns[] = {300, 30, 12};
   for (int what = 0; what < 3; what++) {
     lab s = lab_mesh(what ? 2 : 1, SITU_UNLIMITED_BYTES);
@@ -300,8 +291,7 @@ static void blocks_are_searched_no_further_than_need_be(void **state) {
  *   256        12 operators of 2 ns on either device, 4 more on the first alone: 32 ns for two devices
  *   256 q      24 operators of 1 ns and 3 ns, q = 24 / 72: (24 * 255) / (256 + 85), rounded up
  *   256 q q    10 operators of 1 ns and 4 ns, 10 more on the first alone, q = 20 / 40: 20 * 256 / (256 + 64) */
-static void work_is_priced_even_and_flatter_and_steeper(void **state) {
-  (void)state;
+TEST(work_is_priced_even_and_flatter_and_steeper) {
   static const struct {
     int32_t either, first_alone;
     int64_t first_ns, secondary_ns, min_ns;
@@ -322,8 +312,7 @@ static void work_is_priced_even_and_flatter_and_steeper(void **state) {
 /* On the first device alone a, 10 ns, before b, 1 ns, and 20 operators of 1 ns by themselves; on either 20 of 1 ns that
  * come after b. Before 11 the second device has nothing to do: with that and the work of all, (11 + 10 + 1 + 20 + 20) /
  * 2 = 31 ns, which is seen at once. There are too many sets to search. */
-static void a_device_waits_for_its_first_input(void **state) {
-  (void)state;
+TEST(a_device_waits_for_its_first_input) {
   enum { N = 20 };
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   int32_t a = lab_operator(&s, NULL, 10, 0, 0), b = lab_operator(&s, NULL, 1, 0, 0);
@@ -353,8 +342,7 @@ static certificate visit(const lab *s, int64_t n, const int32_t *chain, int64_t 
 
 /* a and b, 2 and 3 ns, 5 bytes of weights each, 40 bytes between them. In a memory of 10 bytes and the 41 that b reads
  * and writes beside them both fit: 5 ns. With a byte less one has to go elsewhere, over 40 ns. */
-static void a_memory_may_be_full_to_the_last_byte(void **state) {
-  (void)state;
+TEST(a_memory_may_be_full_to_the_last_byte) {
   for (int short_of = 0; short_of < 2; short_of++) {
     lab s = lab_mesh(2, 10 + 41 - short_of);
     int32_t v[2] = {lab_operator(&s, "a", 2, 5, 0), lab_operator(&s, "b", 3, 5, 1)};
@@ -371,8 +359,7 @@ static void a_memory_may_be_full_to_the_last_byte(void **state) {
  *   no bytes to c, no time   c is elsewhere for nothing
  *   3 ns for c               they are on every way
  *   30 bytes to c            elsewhere it costs 30 ns: it is kept                                                    */
-static void what_costs_less_elsewhere_is_not_kept(void **state) {
-  (void)state;
+TEST(what_costs_less_elsewhere_is_not_kept) {
   static const struct { int to_c, time_ns, proved; } rows[] = {{0, 0, 2}, {0, 3, 5}, {30, 0, 12}};
   for (int i = 0; i < 3; i++) {
     lab s = lab_mesh(2, 10 + 40 + rows[i].to_c);
@@ -393,8 +380,7 @@ static void what_costs_less_elsewhere_is_not_kept(void **state) {
 /* Two tensors of 3 and 8 bytes from a, 2 ns, which only runs on d0, to b, 1 ns, which only runs on d1, and 6 bytes from
  * there to e, 4 ns, on d0. The longer one decides, whichever has the price. With prices of 8 moved to where a and b
  * are, 8 - 8 - 8 is the least of the use, whatever the memories; a 2 + 8, b 1 + 8 and the tail behind it, 6 + 4. */
-static void the_longest_of_several_tensors_counts(void **state) {
-  (void)state;
+TEST(the_longest_of_several_tensors_counts) {
   for (int first = 0; first < 2; first++) {
     lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     int32_t a = lab_operator(&s, "a", 2, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
@@ -423,8 +409,7 @@ static void the_longest_of_several_tensors_counts(void **state) {
 /* a 5 ns on d0, 7 ns on d1; weights of 6 bytes, room for 4 on d0. Prices of time 2 and 1, of bytes 1 and 0:
  *   d0  2 * 5 + 6 = 16, d1  7: the least is 7, less 4 of rent: 3, over 3: 1 ns. With one unit more of time on d1, 14 -
  * 4 = 10 over 4: 2.5, that is 3 ns. */
-static void the_sum_is_divided_and_rounded_up(void **state) {
-  (void)state;
+TEST(the_sum_is_divided_and_rounded_up) {
   lab s = lab_new();
   lab_device(&s, 4, -1, true);
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
@@ -464,8 +449,7 @@ static void the_sum_is_divided_and_rounded_up(void **state) {
 
 /* A price above the limit of its rule (2^52, 2^54) is of a wrong form; with the limit itself a, 5 ns on its only
  * device, costs 5 times the price over the price: 5 ns. */
-static void prices_have_a_limit(void **state) {
-  (void)state;
+TEST(prices_have_a_limit) {
   lab s = lab_new();
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   lab_operator(&s, "a", 5, 0, 0);
@@ -493,8 +477,7 @@ static void prices_have_a_limit(void **state) {
  *   out 2   a: 2 + 2 or 9, b: 9 - 2 or 2: 4 + 2
  *   in 4    a: 2 - 4 or 9, b: 9 + 4 or 2: 0 in sum; from the memory of d1 that is what out is from that of d0
  * A byte of the memory at 3 ns (of 2^32): a 2 + 4 + 9 or 9, b 5 or 2, less 3 * 4: nothing. */
-static void shares_of_a_cut_are_no_more_than_its_transfer(void **state) {
-  (void)state;
+TEST(shares_of_a_cut_are_no_more_than_its_transfer) {
   static const situ_problem_options serial = {
       .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .overlap = SITU_OVERLAP_NONE};
   static const struct {
@@ -547,8 +530,7 @@ static bool claims_all(const char *name, const char *kind, const situ_problem *p
   return strcmp(kind, "destructive") != 0 && strcmp(kind, "cut_vertex") != 0;
 }
 
-static void judge_and_bounds_agree_to_the_nanosecond(void **state) {
-  (void)state;
+TEST(judge_and_bounds_agree_to_the_nanosecond) {
   const situ_execution models[] = {SITU_EXECUTION_STREAM, SITU_EXECUTION_CALLS, SITU_EXECUTION_PIPELINE};
   int32_t n_held = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1200); seed++) {
@@ -591,26 +573,4 @@ static void judge_and_bounds_agree_to_the_nanosecond(void **state) {
   assert_true(n_held > rounds_of(2000));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_result_is_held_while_others_run),
-      cmocka_unit_test(groups_on_a_circle_of_f_are_one_item),
-      cmocka_unit_test(backward_edges_count_turned_round_where_a_group_has_no_forward_operator),
-      cmocka_unit_test(replicas_share_the_largest_operator),
-      cmocka_unit_test(operators_beside_a_cut_make_it_none),
-      cmocka_unit_test(numbers_of_cuts_hold_block_by_block),
-      cmocka_unit_test(cuts_of_a_wrong_form_are_no_certificate),
-      cmocka_unit_test(deleted_operators_keep_no_device),
-      cmocka_unit_test(blocks_are_searched_no_further_than_need_be),
-      cmocka_unit_test(work_is_priced_even_and_flatter_and_steeper),
-      cmocka_unit_test(a_device_waits_for_its_first_input),
-      cmocka_unit_test(a_memory_may_be_full_to_the_last_byte),
-      cmocka_unit_test(what_costs_less_elsewhere_is_not_kept),
-      cmocka_unit_test(the_longest_of_several_tensors_counts),
-      cmocka_unit_test(the_sum_is_divided_and_rounded_up),
-      cmocka_unit_test(prices_have_a_limit),
-      cmocka_unit_test(shares_of_a_cut_are_no_more_than_its_transfer),
-      cmocka_unit_test(judge_and_bounds_agree_to_the_nanosecond),
-  };
-  return cmocka_run_group_tests_name("certificate-rules", tests, NULL, NULL);
-}
+TEST_MAIN

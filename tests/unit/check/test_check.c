@@ -31,8 +31,7 @@ static situ_plan *plan_of(lab *s, int32_t *device, int32_t *order) {
 
 /* 1,500 random problems of each model. The memory of a random placement may be too small, and then "memory" is all
  * that is broken; a pipeline may not be contiguous, and then the simulator has to say so too. */
-static void simulated_plans_pass(void **state) {
-  (void)state;
+TEST(simulated_plans_pass) {
   const situ_problem_options options[] = {
       stream_link,
       stream_none,
@@ -125,8 +124,7 @@ static void no_times(situ_plan *p) { p->start_ns = NULL; }
 static void out_of_order(situ_plan *p) { p->order[0] = p->order[1]; }
 static void small_memory(situ_plan *p) { p->uses[0].memory_limit_bytes = 1; }
 
-static void damage_is_found_under_its_rule(void **state) {
-  (void)state;
+TEST(damage_is_found_under_its_rule) {
   static const struct {
     damage *damage;
     const char *rule;
@@ -154,8 +152,7 @@ static void damage_is_found_under_its_rule(void **state) {
 }
 
 /* A tensor that nobody there uses, a link that serves two at once, and one that serves out of turn. */
-static void links_are_watched(void **state) {
-  (void)state;
+TEST(links_are_watched) {
   lab s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
   lab_star(&s);
@@ -184,8 +181,7 @@ static void links_are_watched(void **state) {
   lab_free(&s);
 }
 
-static void memory_over_its_capacity_is_found(void **state) {
-  (void)state;
+TEST(memory_over_its_capacity_is_found) {
   lab s = lab_new();
   lab_device(&s, 11, -1, true);
   lab_operator(&s, "a", 1, 10, 2);
@@ -200,8 +196,7 @@ static void memory_over_its_capacity_is_found(void **state) {
 }
 
 /* Pins, devices that have to stay unused, and colocation: two operators of one group on two devices. */
-static void wishes_are_watched(void **state) {
-  (void)state;
+TEST(wishes_are_watched) {
   lab s = lab_new();
   for (int d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 0);
   lab_star(&s);
@@ -228,8 +223,7 @@ static void wishes_are_watched(void **state) {
 }
 
 /* a and b are one kernel, b and c a colocation group: each is named by its own rule. */
-static void parted_kernels_are_found(void **state) {
-  (void)state;
+TEST(parted_kernels_are_found) {
   lab s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
   lab_star(&s);
@@ -253,8 +247,7 @@ static void parted_kernels_are_found(void **state) {
 }
 
 /* 300 operators pinned to d1 stand on d0: 100 violations are kept, all are counted. */
-static void violations_are_counted_beyond_those_kept(void **state) {
-  (void)state;
+TEST(violations_are_counted_beyond_those_kept) {
   lab s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
   lab_star(&s);
@@ -276,8 +269,7 @@ static void violations_are_counted_beyond_those_kept(void **state) {
 }
 
 /* calls: a on the host, b and c one call on d1. Two calls that need each other are a circle. */
-static void calls_are_watched(void **state) {
-  (void)state;
+TEST(calls_are_watched) {
   lab s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
   lab_star(&s);
@@ -310,8 +302,7 @@ static void calls_are_watched(void **state) {
 }
 
 /* pipeline: x and z of a chain on d0, y between them on d1: not contiguous, unless that is allowed. */
-static void contiguity_is_watched(void **state) {
-  (void)state;
+TEST(contiguity_is_watched) {
   for (int is_free = 0; is_free < 2; is_free++) {
     lab s = lab_new();
     for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
@@ -335,17 +326,4 @@ static void contiguity_is_watched(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(simulated_plans_pass),
-      cmocka_unit_test(damage_is_found_under_its_rule),
-      cmocka_unit_test(links_are_watched),
-      cmocka_unit_test(memory_over_its_capacity_is_found),
-      cmocka_unit_test(wishes_are_watched),
-      cmocka_unit_test(parted_kernels_are_found),
-      cmocka_unit_test(violations_are_counted_beyond_those_kept),
-      cmocka_unit_test(calls_are_watched),
-      cmocka_unit_test(contiguity_is_watched),
-  };
-  return cmocka_run_group_tests_name("check", tests, NULL, NULL);
-}
+TEST_MAIN

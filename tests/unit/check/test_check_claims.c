@@ -51,8 +51,7 @@ static void is_said(const situ_plan *plan, const char *expected) {
   if (strcmp(said, expected) != 0) fail_msg("'%s' instead of '%s'", said, expected);
 }
 
-static void a_plan_that_is_shown_is_compared_with_the_claim(void **state) {
-  (void)state;
+TEST(a_plan_that_is_shown_is_compared_with_the_claim) {
   lab s = two_ways(NULL);
   char said[600];
   situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
@@ -92,8 +91,7 @@ static void a_plan_that_is_shown_is_compared_with_the_claim(void **state) {
 }
 
 /* Constraints hold for it too. */
-static void a_plan_that_is_shown_keeps_the_pins(void **state) {
-  (void)state;
+TEST(a_plan_that_is_shown_keeps_the_pins) {
   int32_t pins[4] = {0, 0, -1, -1};
   lab s = two_ways(&(situ_problem_options){.pins = pins});
   situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
@@ -106,8 +104,7 @@ static void a_plan_that_is_shown_keeps_the_pins(void **state) {
 }
 
 /* Two devices that share their memory hand tensors over too. */
-static void devices_of_one_memory_hand_over(void **state) {
-  (void)state;
+TEST(devices_of_one_memory_hand_over) {
   lab s = lab_new();
   for (int32_t d = 0; d < 2; d++) lab_device(&s, 1000, d - 1, d == 0);
   lab_operator(&s, "a", 5, 0, 0);
@@ -126,8 +123,7 @@ static void devices_of_one_memory_hand_over(void **state) {
 }
 
 /* A tensor that takes no time on any route is known everywhere, and not handed over. */
-static void what_takes_no_time_is_not_handed_over(void **state) {
-  (void)state;
+TEST(what_takes_no_time_is_not_handed_over) {
   lab s = lab_mesh(2, 1000);
   lab_operator(&s, "a", 5, 10, 0);
   for (int k = 1; k < 4; k++) lab_operator(&s, (const char *[]){"b", "c", "d"}[k - 1], k == 1 ? 5 : 0, 0, 0);
@@ -148,8 +144,7 @@ static void what_takes_no_time_is_not_handed_over(void **state) {
   lab_free(&s);
 }
 
-static void a_claim_that_is_not_shown_is_not_checked(void **state) {
-  (void)state;
+TEST(a_claim_that_is_not_shown_is_not_checked) {
   lab s = two_ways(NULL);
   char said[600];
   situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
@@ -172,8 +167,7 @@ static void a_claim_that_is_not_shown_is_not_checked(void **state) {
   lab_free(&s);
 }
 
-static void values_of_other_plans_are_between_bound_and_value(void **state) {
-  (void)state;
+TEST(values_of_other_plans_are_between_bound_and_value) {
   lab s = two_ways(NULL);
   situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
   plan->lower_bound_ns = 10;
@@ -205,8 +199,7 @@ static void values_of_other_plans_are_between_bound_and_value(void **state) {
   lab_free(&s);
 }
 
-static void times_are_those_of_the_problem(void **state) {
-  (void)state;
+TEST(times_are_those_of_the_problem) {
   static const char period[] =
       "claim: latency_ns and period_ns are of streams under a limit of one of them; this is none";
   lab s = two_ways(NULL);
@@ -256,8 +249,7 @@ static const situ_robustness good = {.size = sizeof good,
                                      .flip_factor = 16,
                                      .flip_what = "d1"};
 
-static void draws_say_what_draws_can(void **state) {
-  (void)state;
+TEST(draws_say_what_draws_can) {
   static const char draws[] = "an uncertainty above 0, at most 2, and draws",
                     share[] = "beats_single, a share of the draws, from 0 to 1",
                     percentiles[] = "percentiles of a speed-up above 0 that ascend",
@@ -328,8 +320,7 @@ static void draws_say_what_draws_can(void **state) {
   lab_free(&s);
 }
 
-static void a_single_device_is_preferred_to_a_split(void **state) {
-  (void)state;
+TEST(a_single_device_is_preferred_to_a_split) {
   lab s = two_ways(NULL);
   char said[600];
   situ_plan *plan = plan_on(&s, 0, 1, 0, 0);
@@ -364,8 +355,7 @@ static void a_single_device_is_preferred_to_a_split(void **state) {
 }
 
 /* The draws of a seed, or of the next one, give what the plan says: then it counts as recomputed. */
-static void draws_are_repeated_from_the_seed(void **state) {
-  (void)state;
+TEST(draws_are_repeated_from_the_seed) {
   for (uint64_t ahead = 0; ahead < 3; ahead++)
     for (int spoilt = 0; spoilt < 2; spoilt++) {
       lab s = two_ways(NULL);
@@ -393,18 +383,4 @@ static void draws_are_repeated_from_the_seed(void **state) {
     }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_plan_that_is_shown_is_compared_with_the_claim),
-      cmocka_unit_test(a_plan_that_is_shown_keeps_the_pins),
-      cmocka_unit_test(devices_of_one_memory_hand_over),
-      cmocka_unit_test(what_takes_no_time_is_not_handed_over),
-      cmocka_unit_test(a_claim_that_is_not_shown_is_not_checked),
-      cmocka_unit_test(values_of_other_plans_are_between_bound_and_value),
-      cmocka_unit_test(times_are_those_of_the_problem),
-      cmocka_unit_test(draws_say_what_draws_can),
-      cmocka_unit_test(a_single_device_is_preferred_to_a_split),
-      cmocka_unit_test(draws_are_repeated_from_the_seed),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -28,8 +28,7 @@ static void is_said(const lab *s, const char *kind, const char *lists, const cha
     fail_msg("%s, %s: '%s'", kind, lists, wrong.text);
 }
 
-static void what_is_wrong_is_said_with_what_was_expected(void **state) {
-  (void)state;
+TEST(what_is_wrong_is_said_with_what_was_expected) {
   static const char numbers_17[] = "chain 0; from; to; byte_prices 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1";
   static const struct {
     const char *kind, *lists, *said;
@@ -97,8 +96,7 @@ static void what_is_wrong_is_said_with_what_was_expected(void **state) {
   lab_free(&s);
 }
 
-static void an_instant_is_one_of_streams(void **state) {
-  (void)state;
+TEST(an_instant_is_one_of_streams) {
   lab s = row_of_three(
       &(situ_problem_options){.execution = SITU_EXECUTION_PIPELINE, .objective = SITU_OBJECTIVE_THROUGHPUT});
   is_said(&s, "area_price", "time_prices 1 1; byte_prices 0 0; instant", "");
@@ -108,8 +106,7 @@ static void an_instant_is_one_of_streams(void **state) {
 }
 
 /* Of two copies of a graph with two operators: 0 and 1 are those of the first. */
-static void what_is_packed_is_of_the_first_copy(void **state) {
-  (void)state;
+TEST(what_is_packed_is_of_the_first_copy) {
   lab s = lab_mesh(2, 100);
   for (int32_t v = 0; v < 4; v++) lab_operator(&s, (const char *[]){"a", "b", "a@2", "b@2"}[v], 5, v < 2 ? 10 : 0, 0);
   lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .copies = 2});
@@ -120,8 +117,7 @@ static void what_is_packed_is_of_the_first_copy(void **state) {
 }
 
 /* A claim is a time, or never. */
-static void a_claim_below_nothing_is_refused(void **state) {
-  (void)state;
+TEST(a_claim_below_nothing_is_refused) {
   lab s = row_of_three(NULL);
   situ_plan *plan = plan_new(s.problem);
   situ_verdict *verdict;
@@ -144,8 +140,7 @@ static void a_claim_below_nothing_is_refused(void **state) {
 }
 
 /* What is refused does not count as proved, and the verdict says so. */
-static void what_is_refused_is_called_unproved(void **state) {
-  (void)state;
+TEST(what_is_refused_is_called_unproved) {
   static const char refused[] = "its certificate does not prove it";
   static const struct {
     certificate proof;
@@ -175,8 +170,7 @@ static void what_is_refused_is_called_unproved(void **state) {
 }
 
 /* The rents of 100 bytes and of as many as there can be, 2^56; and of 4096 of the largest, at the highest price. */
-static void a_memory_costs_no_more_than_all_bytes(void **state) {
-  (void)state;
+TEST(a_memory_costs_no_more_than_all_bytes) {
   static int64_t bytes[SITU_MAX_DEVICES], price[SITU_MAX_DEVICES];
   situ_platform q = {.n_memories = 3, .memory_bytes = bytes};
   judge j = {.platform = &q};
@@ -198,8 +192,7 @@ static void a_memory_costs_no_more_than_all_bytes(void **state) {
 }
 
 /* Kinds stand together, each has a rule by its name, and no field stands twice. */
-static void the_table_names_every_kind_once(void **state) {
-  (void)state;
+TEST(the_table_names_every_kind_once) {
   static const char *const kinds[] = {
 #define NAME_OF(NAME) #NAME,
       CERTIFICATE_ROWS(NAME_OF)};
@@ -215,15 +208,4 @@ static void the_table_names_every_kind_once(void **state) {
   assert_int_equal(of_kind, sizeof kinds / sizeof kinds[0] - 1);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_wrong_is_said_with_what_was_expected),
-      cmocka_unit_test(an_instant_is_one_of_streams),
-      cmocka_unit_test(what_is_packed_is_of_the_first_copy),
-      cmocka_unit_test(a_claim_below_nothing_is_refused),
-      cmocka_unit_test(what_is_refused_is_called_unproved),
-      cmocka_unit_test(a_memory_costs_no_more_than_all_bytes),
-      cmocka_unit_test(the_table_names_every_kind_once),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

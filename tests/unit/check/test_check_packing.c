@@ -29,8 +29,7 @@ static const situ_execution models[] = {SITU_EXECUTION_STREAM, SITU_EXECUTION_CA
 
 /* Two memories of 10 bytes. 8 goes with 2 alone: of 8, 6, 3 and 3 one memory has to take 6 + 3 + 3 = 12, although the
  * sum is 20; 8 + 2 and 6 + 4 fit. A list without the last 3 proves nothing: 8 and 6 + 3. */
-static void sums_may_fit_where_sizes_do_not(void **state) {
-  (void)state;
+TEST(sums_may_fit_where_sizes_do_not) {
   static const int64_t weights[2][4] = {{8, 6, 3, 3}, {8, 6, 4, 2}};
   for (size_t k = 0; k < 3; k++)
     for (int row = 0; row < 2; row++) {
@@ -46,8 +45,7 @@ static void sums_may_fit_where_sizes_do_not(void **state) {
 
 /* Weights 4 and 3 in one memory, workspaces 5 and 2: the maximum of the workspaces counts, 4 + 3 + 5 = 12. What takes
  * no time in a stream holds no workspace: of a and b without time 4 + 3 = 7, with time for b alone 4 + 3 + 2 = 9. */
-static void the_largest_workspace_counts_where_time_passes(void **state) {
-  (void)state;
+TEST(the_largest_workspace_counts_where_time_passes) {
   static const struct {
     situ_execution execution;
     int64_t a_ns, b_ns, bytes;
@@ -68,8 +66,7 @@ static void the_largest_workspace_counts_where_time_passes(void **state) {
 }
 
 /* a writes 5 and 6 bytes, which b reads, and b has a workspace of 2: 11 while a runs, 13 while b does. */
-static void inputs_and_outputs_count_while_an_operator_runs(void **state) {
-  (void)state;
+TEST(inputs_and_outputs_count_while_an_operator_runs) {
   for (size_t k = 0; k < 3; k++)
     for (int short_of = 0; short_of < 2; short_of++) {
       lab s = lab_mesh(1, 13 - short_of);
@@ -84,8 +81,7 @@ static void inputs_and_outputs_count_while_an_operator_runs(void **state) {
 
 /* a and b, 1 byte of weights each, write 5 and 4 bytes that nobody uses. At the end of a stream 2 + 5 + 4 = 11 are
  * there; calls and pipelines hold 2 + 5 = 7 at most. */
-static void results_stay_until_the_end_of_a_stream(void **state) {
-  (void)state;
+TEST(results_stay_until_the_end_of_a_stream) {
   for (size_t k = 0; k < 3; k++)
     for (int short_of = 0; short_of < 2; short_of++) {
       lab s = lab_mesh(1, (k == 0 ? 11 : 7) - short_of);
@@ -100,8 +96,7 @@ static void results_stay_until_the_end_of_a_stream(void **state) {
 /* The forward operator f writes 3 bytes for the backward operator b and 2 for the forward operator g, and b writes 1
  * for another backward operator c. With two inputs in flight the stash is 2 x 3 bytes, and the most that runs beside is
  * f with 3 + 2, of one input: 11 bytes. */
-static void what_other_phases_need_is_kept_for_each_input_in_flight(void **state) {
-  (void)state;
+TEST(what_other_phases_need_is_kept_for_each_input_in_flight) {
   for (int short_of = 0; short_of < 2; short_of++) {
     lab s = lab_mesh(1, 11 - short_of);
     int32_t f = lab_of_phase(&s, "f", 1, SITU_PHASE_FORWARD, -1);
@@ -118,8 +113,7 @@ static void what_other_phases_need_is_kept_for_each_input_in_flight(void **state
 }
 
 /* Two memories of 10 bytes, weights 6 and 6: a group of both has no room, and one of the two stands for all of it. */
-static void a_group_goes_into_one_memory(void **state) {
-  (void)state;
+TEST(a_group_goes_into_one_memory) {
   for (size_t k = 0; k < 3; k++)
     for (int grouped = 0; grouped < 2; grouped++) {
       lab s = lab_mesh(2, 10);
@@ -138,8 +132,7 @@ static void a_group_goes_into_one_memory(void **state) {
 
 /* d1 shares the memory of d0, 10 bytes. a has 4 bytes of weights and 7 of workspace: too much on d0, where it takes
  * time; on d1 it takes none, so that the memory may hold it, unless d1 has to stay unused. */
-static void a_memory_takes_what_one_of_its_devices_may_run(void **state) {
-  (void)state;
+TEST(a_memory_takes_what_one_of_its_devices_may_run) {
   for (int variant = 0; variant < 2; variant++) {
     bool unused[] = {false, variant == 1};
     lab s = lab_mesh(1, 10);
@@ -154,8 +147,7 @@ static void a_memory_takes_what_one_of_its_devices_may_run(void **state) {
 
 /* Memories of 4 and 20 bytes, weights 3, 3 and 15: 3 in the first, 3 + 15 in the second. A pin of both small ones to
  * the first memory leaves 6 there. */
-static void pins_say_which_memory_takes_an_operator(void **state) {
-  (void)state;
+TEST(pins_say_which_memory_takes_an_operator) {
   for (int pinned = 0; pinned < 2; pinned++) {
     lab s = lab_mesh(2, 20);
     s.devices[0].memory_bytes = 4;
@@ -168,8 +160,7 @@ static void pins_say_which_memory_takes_an_operator(void **state) {
   }
 }
 
-static void lists_of_no_operator_of_the_problem_are_no_certificate(void **state) {
-  (void)state;
+TEST(lists_of_no_operator_of_the_problem_are_no_certificate) {
   lab s = lab_mesh(1, 10);
   lab_operator(&s, "a", 1, 11, 0);
   lab_operator(&s, "b", 1, 1, 0);
@@ -186,8 +177,7 @@ static void lists_of_no_operator_of_the_problem_are_no_certificate(void **state)
 /* Four memories of odd size, 562 bytes together, for 16 operators of even weights, 20 to 50, which are 560: in each
  * memory a byte at least is left over, so they do not fit. The sum does not say so, and there are too many ways to see
  * it. */
-static void too_many_ways_are_given_up(void **state) {
-  (void)state;
+TEST(too_many_ways_are_given_up) {
   lab s = lab_mesh(4, 0);
   for (int32_t d = 0; d < 4; d++) s.devices[d].memory_bytes = (const int64_t[]){137, 139, 141, 145}[d];
   for (int32_t v = 0; v < 16; v++) lab_operator(&s, NULL, 1, 20 + 2 * v, 0);
@@ -196,18 +186,4 @@ static void too_many_ways_are_given_up(void **state) {
   lab_free(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sums_may_fit_where_sizes_do_not),
-      cmocka_unit_test(the_largest_workspace_counts_where_time_passes),
-      cmocka_unit_test(inputs_and_outputs_count_while_an_operator_runs),
-      cmocka_unit_test(results_stay_until_the_end_of_a_stream),
-      cmocka_unit_test(what_other_phases_need_is_kept_for_each_input_in_flight),
-      cmocka_unit_test(a_group_goes_into_one_memory),
-      cmocka_unit_test(a_memory_takes_what_one_of_its_devices_may_run),
-      cmocka_unit_test(pins_say_which_memory_takes_an_operator),
-      cmocka_unit_test(too_many_ways_are_given_up),
-      cmocka_unit_test(lists_of_no_operator_of_the_problem_are_no_certificate),
-  };
-  return cmocka_run_group_tests_name("check-packing", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -8,8 +8,7 @@ static const situ_problem_options calls = {.size = sizeof(situ_problem_options),
 /* ---- streams ---- */
 
 /* a 3 ns and b 4 ns on d0, c 5 ns on d1 beside them: latency and period are 7 ns. */
-static void limits_are_judged_to_the_nanosecond(void **state) {
-  (void)state;
+TEST(limits_are_judged_to_the_nanosecond) {
   for (int64_t limit = 6; limit < 8; limit++)
     for (int period = 0; period < 2; period++) {
       situ_problem_options options = stream;
@@ -39,8 +38,7 @@ static void limits_are_judged_to_the_nanosecond(void **state) {
 
 /* a 3 ns on d0 and 6 bytes to b, 1 ns, on d1: latency 10, period 6, which is the link's. The value is the one that is
  * to be least. */
-static void the_value_is_the_objective(void **state) {
-  (void)state;
+TEST(the_value_is_the_objective) {
   for (int throughput = 0; throughput < 2; throughput++) {
     situ_problem_options options = stream;
     if (throughput)
@@ -64,8 +62,7 @@ static void the_value_is_the_objective(void **state) {
 }
 
 /* a 3 ns and then z, which takes no time, on one device. In the sequence z, a it starts at 0; in a, z at 3. */
-static void operators_without_duration_keep_their_place_in_the_sequence(void **state) {
-  (void)state;
+TEST(operators_without_duration_keep_their_place_in_the_sequence) {
   lab s = star(1, SITU_UNLIMITED_BYTES);
   lab_operator(&s, "a", 3, 0, 0);
   lab_operator(&s, "z", 0, 0, 0);
@@ -88,8 +85,7 @@ static void operators_without_duration_keep_their_place_in_the_sequence(void **s
 /* Two operators, 10 and 7 bytes of workspace, one after the other: 10 bytes, not 17. And their results: r, 4 bytes,
  * from the start of the first on; q, 3 bytes, of an operator that takes no time, at the very end. 4 + 10, then 4 + 7,
  * then 4 + 3: the end itself counts 7 bytes, the peak is 14. */
-static void memory_counts_what_is_there_at_one_instant(void **state) {
-  (void)state;
+TEST(memory_counts_what_is_there_at_one_instant) {
   lab s = star(1, 14);
   int32_t first = lab_operator(&s, "first", 2, 0, 10), second = lab_operator(&s, "second", 3, 0, 7);
   int32_t end = lab_operator(&s, "end", 0, 0, 100);
@@ -109,8 +105,7 @@ static void memory_counts_what_is_there_at_one_instant(void **state) {
 }
 
 /* The result of an operator that takes no time counts at the instant of the end, which nothing comes after. */
-static void results_count_at_the_end_itself(void **state) {
-  (void)state;
+TEST(results_count_at_the_end_itself) {
   lab s = star(1, 8);
   int32_t a = lab_operator(&s, "a", 5, 0, 0), z = lab_operator(&s, "z", 0, 0, 0);
   lab_tensor(&s, a, 3, z, -1);
@@ -128,8 +123,7 @@ static void results_count_at_the_end_itself(void **state) {
 
 /* Two copies of one operator of one byte: on one memory 1, on two memories 1 each; beside them 3 bytes of workspace
  * each, on one device one after the other. */
-static void copies_share_their_weights(void **state) {
-  (void)state;
+TEST(copies_share_their_weights) {
   lab s = star(2, SITU_UNLIMITED_BYTES);
   lab_operator(&s, "v", 2, 1, 3);
   lab_operator(&s, "v@2", 2, 0, 3);
@@ -152,8 +146,7 @@ static void copies_share_their_weights(void **state) {
 }
 
 /* a on d1 has the first tensor of all, for b on d0, the first memory: 2 ns on the way. */
-static void the_first_tensor_has_to_be_sent_to_the_first_memory(void **state) {
-  (void)state;
+TEST(the_first_tensor_has_to_be_sent_to_the_first_memory) {
   lab s = star(2, SITU_UNLIMITED_BYTES);
   int32_t a = lab_operator(&s, "a", 1, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
   lab_tensor(&s, a, 2, b, -1);
@@ -170,8 +163,7 @@ static void the_first_tensor_has_to_be_sent_to_the_first_memory(void **state) {
 
 /* a on d1, 1 ns, has 4 bytes for b on d2, by way of d0: 1 to 5 and 5 to 9. The first hop twice, at just these times, is
  * as many hops, and not the route. */
-static void a_tensor_takes_each_hop_of_its_route(void **state) {
-  (void)state;
+TEST(a_tensor_takes_each_hop_of_its_route) {
   lab s = star(3, SITU_UNLIMITED_BYTES);
   int32_t a = lab_operator(&s, "a", 1, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
   lab_tensor(&s, a, 4, b, -1);
@@ -188,8 +180,7 @@ static void a_tensor_takes_each_hop_of_its_route(void **state) {
 
 /* a on d1 sends 2 bytes to b on d0: of 1 tensor, 2 memories and 2 links nothing is in front of the first or behind the
  * last. */
-static void a_transfer_is_of_what_there_is(void **state) {
-  (void)state;
+TEST(a_transfer_is_of_what_there_is) {
   lab s = star(2, SITU_UNLIMITED_BYTES);
   int32_t a = lab_operator(&s, "a", 1, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
   lab_tensor(&s, a, 2, b, -1);
@@ -220,8 +211,7 @@ static void pose_blocking(lab *s) {
 
 /* The host is busy without a gap from 2 to 9: it copies 3 bytes of a from d1, then runs f, which uses them, for 4 ns.
  * The 5 bytes of b on d2, which are ready at 2 too, wait until 9 for it. */
-static void a_copy_may_wait_for_copies_and_operators(void **state) {
-  (void)state;
+TEST(a_copy_may_wait_for_copies_and_operators) {
   lab s = star(3, SITU_UNLIMITED_BYTES);
   int32_t a = lab_operator(&s, "a", 2, 0, 0), b = lab_operator(&s, "b", 2, 0, 0);
   int32_t f = lab_operator(&s, "f", 4, 0, 0), e = lab_operator(&s, "e", 1, 0, 0);
@@ -238,8 +228,7 @@ static void a_copy_may_wait_for_copies_and_operators(void **state) {
 
 /* a on d1 and b on d2, 2 ns each, have 3 bytes each for c on the host, which copies one after the other: from 2 to 5
  * over the channel of the lower number, from 5 to 8 over the other. The other way round it is no turn. */
-static void copies_take_their_turns_at_a_host(void **state) {
-  (void)state;
+TEST(copies_take_their_turns_at_a_host) {
   lab s = star(3, SITU_UNLIMITED_BYTES);
   int32_t a = lab_operator(&s, "a", 2, 0, 0), b = lab_operator(&s, "b", 2, 0, 0);
   int32_t c = lab_operator(&s, "c", 1, 0, 0);
@@ -261,8 +250,7 @@ static void copies_take_their_turns_at_a_host(void **state) {
 
 /* The host runs h from 0 to 10. At 2 it gets a tensor without bytes of a on d1, which takes no time and keeps nobody
  * busy. */
-static void a_copy_without_duration_keeps_no_host_busy(void **state) {
-  (void)state;
+TEST(a_copy_without_duration_keeps_no_host_busy) {
   lab s = star(2, SITU_UNLIMITED_BYTES);
   int32_t a = lab_operator(&s, "a", 2, 0, 0), h = lab_operator(&s, "h", 10, 0, 0), f = lab_operator(&s, "f", 1, 0, 0);
   lab_tensor(&s, a, 0, f, -1);
@@ -278,8 +266,7 @@ static void a_copy_without_duration_keeps_no_host_busy(void **state) {
 
 /* a on d1 and b on d2, 2 ns each, have 5 bytes each for c on d3, none of them a host: both go from 2 to 7, over two
  * links, and keep no host busy. */
-static void copies_between_accelerators_keep_no_host_busy(void **state) {
-  (void)state;
+TEST(copies_between_accelerators_keep_no_host_busy) {
   lab s = lab_mesh(4, SITU_UNLIMITED_BYTES);
   int32_t a = lab_operator(&s, "a", 2, 0, 0), b = lab_operator(&s, "b", 2, 0, 0);
   int32_t c = lab_operator(&s, "c", 1, 0, 0);
@@ -297,8 +284,7 @@ static void copies_between_accelerators_keep_no_host_busy(void **state) {
 
 /* The memory of a host has a limit in calls too: weights of 6 and 5 bytes, and the greater footprint: b's workspace of
  * 2, its input of 3 and its output of 4. 20 bytes. */
-static void the_memory_of_a_host_is_limited_in_calls(void **state) {
-  (void)state;
+TEST(the_memory_of_a_host_is_limited_in_calls) {
   for (int64_t room = 19; room < 21; room++) {
     lab s = star(2, room);
     int32_t a = lab_operator(&s, "a", 1, 6, 0), b = lab_operator(&s, "b", 1, 5, 2);
@@ -319,8 +305,7 @@ static void the_memory_of_a_host_is_limited_in_calls(void **state) {
 }
 
 /* Four operators, 1 ns each; a and b on d1, c on d2, e on the host. What is said of calls has to be of use. */
-static void calls_are_numbers_of_one_device(void **state) {
-  (void)state;
+TEST(calls_are_numbers_of_one_device) {
   lab s = star(3, SITU_UNLIMITED_BYTES);
   for (int i = 0; i < 4; i++) lab_operator(&s, (const char *[]){"a", "b", "c", "e"}[i], 1, 0, 0);
   lab_pose(&s, &calls);
@@ -350,8 +335,7 @@ static void calls_are_numbers_of_one_device(void **state) {
 
 /* a, 2 ns, makes 3 bytes for b, 4 ns, and 5 bytes for b and c, 1 ns. a alone on d1: 2 + 3 + 5 out; b and c, one call on
  * d2: 3 + 5 in, each once, + 4 + 1. A second call of d1 waits for the first. */
-static void a_call_pays_once_for_each_tensor(void **state) {
-  (void)state;
+TEST(a_call_pays_once_for_each_tensor) {
   lab s = star(3, SITU_UNLIMITED_BYTES);
   int32_t a = lab_operator(&s, "a", 2, 0, 0), b = lab_operator(&s, "b", 4, 0, 0);
   int32_t c = lab_operator(&s, "c", 1, 0, 0), e = lab_operator(&s, "e", 7, 0, 0);
@@ -373,24 +357,4 @@ static void a_call_pays_once_for_each_tensor(void **state) {
   lab_free(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(limits_are_judged_to_the_nanosecond),
-      cmocka_unit_test(the_value_is_the_objective),
-      cmocka_unit_test(operators_without_duration_keep_their_place_in_the_sequence),
-      cmocka_unit_test(memory_counts_what_is_there_at_one_instant),
-      cmocka_unit_test(results_count_at_the_end_itself),
-      cmocka_unit_test(copies_share_their_weights),
-      cmocka_unit_test(the_memory_of_a_host_is_limited_in_calls),
-      cmocka_unit_test(the_first_tensor_has_to_be_sent_to_the_first_memory),
-      cmocka_unit_test(a_tensor_takes_each_hop_of_its_route),
-      cmocka_unit_test(a_transfer_is_of_what_there_is),
-      cmocka_unit_test(a_copy_may_wait_for_copies_and_operators),
-      cmocka_unit_test(copies_take_their_turns_at_a_host),
-      cmocka_unit_test(a_copy_without_duration_keeps_no_host_busy),
-      cmocka_unit_test(copies_between_accelerators_keep_no_host_busy),
-      cmocka_unit_test(calls_are_numbers_of_one_device),
-      cmocka_unit_test(a_call_pays_once_for_each_tensor),
-  };
-  return cmocka_run_group_tests_name("rules", tests, NULL, NULL) + rules_of_whole_plans();
-}
+int main(void) { return TEST_RUN(NULL, NULL) + rules_of_whole_plans(); }

@@ -8,8 +8,7 @@ static const situ_problem_options calls = {.size = sizeof(situ_problem_options),
 /* ---- pipelines ---- */
 
 /* One forward operator, 9 ns, on d1; d2 to d5 could be its replica but for one thing each. */
-static void replicas_are_equal_devices(void **state) {
-  (void)state;
+TEST(replicas_are_equal_devices) {
   enum {
     ROOM = 1,
     CLASS,
@@ -70,8 +69,7 @@ static void replicas_are_equal_devices(void **state) {
 }
 
 /* a on d1, shared by d2; b on d0. */
-static void replicas_have_a_leader_and_nothing_else(void **state) {
-  (void)state;
+TEST(replicas_have_a_leader_and_nothing_else) {
   lab s = star(4, 100);
   s.alike = true;
   lab_operator(&s, "a", 9, 5, 0);
@@ -107,8 +105,7 @@ static void replicas_have_a_leader_and_nothing_else(void **state) {
 
 /* f before g, forward, on d1 and d2: F has an edge from d1 to d2. q before r, backward: turned round it goes from r's
  * group to q's. Where r is on d2 and q on d1 that closes a circle, unless both groups have a forward operator. */
-static void backward_edges_count_turned_round(void **state) {
-  (void)state;
+TEST(backward_edges_count_turned_round) {
   static const struct {
     int64_t q_group, r_group; /* of f: 1, of g: 2 */
     bool contiguous;
@@ -150,8 +147,7 @@ typedef struct single_case {
 /* a makes 4 bytes for b; c stands by itself and makes 5 bytes. d0, the host: 3 + 3 + 3 ns; d1: 2 + 2 + 2; d2: 1 + 1
  * + 1. Weights 10 each. In a stream: a, b, c in this order; a 4 bytes, then 4 (b), then 5 (c): 35 bytes. In calls and
  * pipelines the greatest footprint is that of c, 5 bytes: 35 as well; with 3 inputs in flight 30 + 3 * 5. */
-static void the_best_single_device_is_worked_out_again(void **state) {
-  (void)state;
+TEST(the_best_single_device_is_worked_out_again) {
   const single_case rows[] = {
       {stream, {100, 100, 100}, {0}, false, 2, 3},
       {stream, {100, 100, 35}, {0}, false, 2, 3},
@@ -223,8 +219,7 @@ static void the_best_single_device_is_worked_out_again(void **state) {
 }
 
 /* Of twins the first is named, but a device with less room, or another class, is no twin. */
-static void equal_devices_stand_for_each_other(void **state) {
-  (void)state;
+TEST(equal_devices_stand_for_each_other) {
   for (int odd = 0; odd < 4; odd++) {
     lab s = lab_new();
     s.alike = true;
@@ -253,8 +248,7 @@ static void equal_devices_stand_for_each_other(void **state) {
 /* ---- all models ---- */
 
 /* u and w must share a device and are pinned apart: whatever is placed, no plan keeps that. */
-static void constraints_that_contradict_each_other_are_stated(void **state) {
-  (void)state;
+TEST(constraints_that_contradict_each_other_are_stated) {
   lab s = star(2, SITU_UNLIMITED_BYTES);
   lab_of_phase(&s, "u", 1, SITU_PHASE_FORWARD, 1);
   lab_of_phase(&s, "w", 1, SITU_PHASE_FORWARD, 1);
@@ -272,8 +266,7 @@ static void constraints_that_contradict_each_other_are_stated(void **state) {
 }
 
 /* What a plan says of itself beside its placement. */
-static void claims_are_held_to_their_ranges(void **state) {
-  (void)state;
+TEST(claims_are_held_to_their_ranges) {
   lab s = star(2, SITU_UNLIMITED_BYTES);
   lab_operator(&s, "a\x01", 3, 0, 0);
   lab_pose(&s, &stream);
@@ -305,8 +298,7 @@ static void claims_are_held_to_their_ranges(void **state) {
 
 /* d1 draws from the memory of the host, d2 has its own: of 100 bytes the operators on d0 and d1 take 50 and 50, or one
  * byte more, 40 more on d2 counting nothing. */
-static void memories_that_share_a_capacity_keep_it_together(void **state) {
-  (void)state;
+TEST(memories_that_share_a_capacity_keep_it_together) {
   for (int more = 0; more < 2; more++) {
     lab s = lab_new();
     for (int32_t d = 0; d < 3; d++) lab_device(&s, 100, d == 1 ? 0 : -1, d == 0);
@@ -328,8 +320,7 @@ static void memories_that_share_a_capacity_keep_it_together(void **state) {
 }
 
 /* That there is no plan is proved by a conflict of the problem, and then that is all there is to say. */
-static void a_conflict_proves_that_there_is_no_plan(void **state) {
-  (void)state;
+TEST(a_conflict_proves_that_there_is_no_plan) {
   lab s = star(1, 5);
   lab_operator(&s, "a", 3, 6, 0);
   lab_pose(&s, &stream);
@@ -351,17 +342,4 @@ static void a_conflict_proves_that_there_is_no_plan(void **state) {
   lab_free(&s);
 }
 
-int rules_of_whole_plans(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(replicas_are_equal_devices),
-      cmocka_unit_test(replicas_have_a_leader_and_nothing_else),
-      cmocka_unit_test(backward_edges_count_turned_round),
-      cmocka_unit_test(the_best_single_device_is_worked_out_again),
-      cmocka_unit_test(equal_devices_stand_for_each_other),
-      cmocka_unit_test(constraints_that_contradict_each_other_are_stated),
-      cmocka_unit_test(claims_are_held_to_their_ranges),
-      cmocka_unit_test(memories_that_share_a_capacity_keep_it_together),
-      cmocka_unit_test(a_conflict_proves_that_there_is_no_plan),
-  };
-  return cmocka_run_group_tests_name("rules of whole plans", tests, NULL, NULL);
-}
+int rules_of_whole_plans(void) { return TEST_RUN(NULL, NULL); }

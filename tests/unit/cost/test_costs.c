@@ -61,8 +61,7 @@ static situ_costs *costs_of(const situ_graph *g, const situ_platform *p, const s
   return c;
 }
 
-static void roofline_takes_the_slower_of_arithmetic_and_traffic(void **state) {
-  (void)state;
+TEST(roofline_takes_the_slower_of_arithmetic_and_traffic) {
   work works[] = {
       {19500000000, 0, 0, SITU_DTYPE_F32},       /* 19.5 GFLOP / (0.75 * 19.5 TFLOP/s) = 1.33 ms */
       {312000000000, 1000, 0, SITU_DTYPE_F16},   /* 312 G / (0.55 * 312 T) = 1.82 ms on tensor cores */
@@ -95,8 +94,7 @@ static void roofline_takes_the_slower_of_arithmetic_and_traffic(void **state) {
   situ_graph_free(g);
 }
 
-static void types_without_a_rate_take_their_neighbours(void **state) {
-  (void)state;
+TEST(types_without_a_rate_take_their_neighbours) {
   situ_device d = {.peak_flops = {[SITU_DTYPE_F32] = 1, [SITU_DTYPE_F64] = 0.5, [SITU_DTYPE_BF16] = 8}};
   assert_true(roofline_peak(&d, SITU_DTYPE_F16) == 8);
   assert_true(roofline_peak(&d, SITU_DTYPE_F8) == 8);
@@ -115,8 +113,7 @@ static void types_without_a_rate_take_their_neighbours(void **state) {
   assert_true(roofline_peak(&whole, SITU_DTYPE_F32) == 0 && roofline_peak(&whole, SITU_DTYPE_F16) == 0);
 }
 
-static void transfers_add_up_over_their_hops(void **state) {
-  (void)state;
+TEST(transfers_add_up_over_their_hops) {
   work works[] = {{1, 1, 25200000, SITU_DTYPE_F32}, {1, 1, 1, SITU_DTYPE_F32}, {1, 1, 0, SITU_DTYPE_F32}};
   situ_graph *g = chain(works, 3);
   situ_platform *p = named("cpu+2*a100-80g+uhd770");
@@ -136,8 +133,7 @@ static void transfers_add_up_over_their_hops(void **state) {
   situ_graph_free(g);
 }
 
-static void equal_routes_are_one_kind_and_say_their_hops(void **state) {
-  (void)state;
+TEST(equal_routes_are_one_kind_and_say_their_hops) {
   situ_platform *p = named("cpu+100*v100-16g+t4-16g+2*h100-80g@nvlink");
   arena *a = arena_new();
   route_kinds kinds;
@@ -162,8 +158,7 @@ static void equal_routes_are_one_kind_and_say_their_hops(void **state) {
 }
 
 /* Law: making one link faster makes no transfer slower that goes the weighed size, 1 MiB. */
-static void a_faster_link_never_slows_a_transfer(void **state) {
-  (void)state;
+TEST(a_faster_link_never_slows_a_transfer) {
   work works[] = {{1, 1, 1 << 20, SITU_DTYPE_F32}, {1, 1, 1, SITU_DTYPE_F32}};
   situ_graph *g = chain(works, 2);
   rng r = rng_new(3);
@@ -202,8 +197,7 @@ static void a_faster_link_never_slows_a_transfer(void **state) {
   situ_graph_free(g);
 }
 
-static void wrong_options_are_refused(void **state) {
-  (void)state;
+TEST(wrong_options_are_refused) {
   work works[] = {{1, 1, 1, SITU_DTYPE_F32}};
   situ_graph *g = chain(works, 1);
   situ_platform *p = named("cpu");
@@ -225,8 +219,7 @@ static void wrong_options_are_refused(void **state) {
   situ_graph_free(g);
 }
 
-static void tables_of_another_graph_are_found_out(void **state) {
-  (void)state;
+TEST(tables_of_another_graph_are_found_out) {
   work works[] = {{1, 1, 1, SITU_DTYPE_F32}, {1, 1, 1, SITU_DTYPE_F32}};
   situ_graph *g = chain(works, 1), *h = chain(works, 2);
   situ_platform *p = named("cpu+t4-16g"), *q = named("cpu+2*t4-16g");
@@ -258,8 +251,7 @@ static situ_status with_table(situ_costs **out, const char *text, situ_error *er
   return status;
 }
 
-static void measured_times_replace_estimates(void **state) {
-  (void)state;
+TEST(measured_times_replace_estimates) {
   situ_costs *c;
   situ_error error = {0};
   situ_status status =
@@ -276,8 +268,7 @@ static void measured_times_replace_estimates(void **state) {
 }
 
 /* Who measured one device must see that the times of the other are still estimates. */
-static void devices_without_a_time_in_the_table_are_named(void **state) {
-  (void)state;
+TEST(devices_without_a_time_in_the_table_are_named) {
   situ_costs *c;
   situ_error error = {0};
   situ_status status = with_table(&c,
@@ -290,8 +281,7 @@ static void devices_without_a_time_in_the_table_are_named(void **state) {
   situ_costs_free(c);
 }
 
-static void measured_hand_overs_replace_those_of_the_platforms_links(void **state) {
-  (void)state;
+TEST(measured_hand_overs_replace_those_of_the_platforms_links) {
   situ_costs *c;
   situ_error error = {0};
   situ_status status = with_table(&c,
@@ -306,8 +296,7 @@ static void measured_hand_overs_replace_those_of_the_platforms_links(void **stat
   situ_costs_free(c);
 }
 
-static void malformed_tables_are_refused(void **state) {
-  (void)state;
+TEST(malformed_tables_are_refused) {
 #define HEAD "{\"situ_costs\": 1, \"unit\": \"us\", "
   static const char *const cases[][2] = {
       {"[]", "must be an object"},
@@ -354,8 +343,7 @@ static void malformed_tables_are_refused(void **state) {
 }
 
 /* The aim is 0.3 s; the limit leaves room for sanitizers and slow machines. */
-static void a_million_operators_cost_little(void **state) {
-  (void)state;
+TEST(a_million_operators_cost_little) {
   const int n = rounds_of(1000000);
   situ_graph_builder *b;
   situ_graph *g;
@@ -391,8 +379,7 @@ static void hear(void *context, situ_log_level level, const char *text) {
 }
 
 /* What was understood says nothing, two of three operators that were not are a warning. */
-static void operators_that_were_not_understood_are_a_warning(void **state) {
-  (void)state;
+TEST(operators_that_were_not_understood_are_a_warning) {
   work works[] = {{1, 1, 1, SITU_DTYPE_F32}, {1, 1, 1, SITU_DTYPE_F32}, {1, 1, 1, SITU_DTYPE_F32}};
   situ_graph *g = chain(works, 3);
   situ_platform *p = named("cpu");
@@ -420,8 +407,7 @@ static int64_t tell_time(void *context, int32_t op, int32_t device) {
 }
 
 /* Two equal GPUs are one class, so three operators on cpu+2*a100-80g are asked for six times. */
-static void times_from_memory_replace_estimates(void **state) {
-  (void)state;
+TEST(times_from_memory_replace_estimates) {
   work works[] = {{1000, 1, 8, SITU_DTYPE_F32}, {1000, 1, 8, SITU_DTYPE_F32}, {1000, 1, 8, SITU_DTYPE_F32}};
   situ_graph *g = chain(works, 3);
   situ_platform *p = named("cpu+2*a100-80g");
@@ -464,22 +450,4 @@ static void times_from_memory_replace_estimates(void **state) {
   situ_graph_free(g);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(roofline_takes_the_slower_of_arithmetic_and_traffic),
-      cmocka_unit_test(types_without_a_rate_take_their_neighbours),
-      cmocka_unit_test(transfers_add_up_over_their_hops),
-      cmocka_unit_test(equal_routes_are_one_kind_and_say_their_hops),
-      cmocka_unit_test(a_faster_link_never_slows_a_transfer),
-      cmocka_unit_test(wrong_options_are_refused),
-      cmocka_unit_test(tables_of_another_graph_are_found_out),
-      cmocka_unit_test(measured_times_replace_estimates),
-      cmocka_unit_test(devices_without_a_time_in_the_table_are_named),
-      cmocka_unit_test(measured_hand_overs_replace_those_of_the_platforms_links),
-      cmocka_unit_test(malformed_tables_are_refused),
-      cmocka_unit_test(operators_that_were_not_understood_are_a_warning),
-      cmocka_unit_test(a_million_operators_cost_little),
-      cmocka_unit_test(times_from_memory_replace_estimates),
-  };
-  return cmocka_run_group_tests_name("cost", tests, NULL, NULL);
-}
+TEST_MAIN

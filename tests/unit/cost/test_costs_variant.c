@@ -38,8 +38,7 @@ static void check_equal(const situ_costs *c, const situ_costs *other, const situ
                         2 * most);
 }
 
-static void estimates_are_those_of_the_faster_machine(void **state) {
-  (void)state;
+TEST(estimates_are_those_of_the_faster_machine) {
   situ_model *model;
   situ_platform *p;
   situ_costs *c;
@@ -66,8 +65,7 @@ static void estimates_are_those_of_the_faster_machine(void **state) {
 
 /* Times that nothing but a table could know: 40 ns on the first GPU become 10, never stays never, the twin keeps its
  * 40 ns, and a transfer of 8 bytes over both links of a way takes 4 + 8 instead of 8 + 8 ns. */
-static void times_of_a_table_are_divided(void **state) {
-  (void)state;
+TEST(times_of_a_table_are_divided) {
   lab s = lab_new();
   for (int32_t d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 0);
   for (int32_t d = 1; d < 3; d++) {
@@ -98,10 +96,4 @@ static void times_of_a_table_are_divided(void **state) {
   lab_free(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(estimates_are_those_of_the_faster_machine),
-      cmocka_unit_test(times_of_a_table_are_divided),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -17,8 +17,7 @@ static cpu_rate rate_of(const situ_device *d, efficiency_work work, const char *
 /* Prompts of 512 tokens, 8 cores of Zen 4 (llama.cpp's pull request 10714: 7B F16 48 to 51 tokens/s; issue 8760: BF16
  * 44), 16 of them (ik_llama.cpp's 533: mainline's 8B Q4_0 170). Llama 7B has 6.6, 8B 7.0 billion weights in products of
  * each token. */
-static void prompts_are_near_published_speeds(void **state) {
-  (void)state;
+TEST(prompts_are_near_published_speeds) {
   static const struct {
     const char *device, *type;
     double weights, tokens_per_s;
@@ -35,8 +34,7 @@ static void prompts_are_near_published_speeds(void **state) {
 
 /* A user measured IQ3_XXS 1.5 times slower than Q3_K on a CPU, though it has fewer bytes; a grid has to be looked up.
  */
-static void grids_are_slower_than_their_bytes(void **state) {
-  (void)state;
+TEST(grids_are_slower_than_their_bytes) {
   situ_device d = catalogue_device(catalogue_find("i5-8500"));
   cpu_scene one = {.stream_tokens = 1};
   double grid = 98 / 256.0 * rate_of(&d, EFFICIENCY_MATMUL, "IQ3_XXS", one).unpack;
@@ -44,8 +42,7 @@ static void grids_are_slower_than_their_bytes(void **state) {
   assert_true(grid > 1.5 * plain);
 }
 
-static void servers_do_not_store_weights_in_the_order_of_their_kernels(void **state) {
-  (void)state;
+TEST(servers_do_not_store_weights_in_the_order_of_their_kernels) {
   situ_device d = catalogue_device(catalogue_find("ryzen-7950x"));
   cpu_rate here = rate_of(&d, EFFICIENCY_MATMUL, "Q4_0", (cpu_scene){0});
   cpu_rate there = rate_of(&d, EFFICIENCY_MATMUL, "Q4_0", (cpu_scene){.remote = true});
@@ -55,8 +52,7 @@ static void servers_do_not_store_weights_in_the_order_of_their_kernels(void **st
   assert_true(there.share == here.share && there.unpack == here.unpack);
 }
 
-static void what_nobody_measured_has_no_rate(void **state) {
-  (void)state;
+TEST(what_nobody_measured_has_no_rate) {
   cpu_rate r;
   situ_device cpu = catalogue_device(catalogue_find("i5-8500")), gpu = catalogue_device(catalogue_find("rtx3090-24g"));
   const cost_engine *engine = cost_engine_find("llama.cpp");
@@ -77,8 +73,7 @@ static void what_nobody_measured_has_no_rate(void **state) {
 
 /* A product of 1000 bytes of weights and 4000 operations for a token, on a CPU of 1 operation a nanosecond that reads
  * as fast as light: (operations / share + bytes * unpack) ns, and the launch. Attention reads a cache alone. */
-static void times_are_arithmetic_and_unpacking(void **state) {
-  (void)state;
+TEST(times_are_arithmetic_and_unpacking) {
   situ_device d = {.name = "cpu",
                    .peak_flops = {[SITU_DTYPE_F32] = 1e9},
                    .memory_bytes_per_s = 1e18,
@@ -128,13 +123,4 @@ static void times_are_arithmetic_and_unpacking(void **state) {
   situ_platform_free(p);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(prompts_are_near_published_speeds),
-      cmocka_unit_test(grids_are_slower_than_their_bytes),
-      cmocka_unit_test(servers_do_not_store_weights_in_the_order_of_their_kernels),
-      cmocka_unit_test(what_nobody_measured_has_no_rate),
-      cmocka_unit_test(times_are_arithmetic_and_unpacking),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

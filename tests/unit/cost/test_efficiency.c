@@ -18,8 +18,7 @@ static efficiency of(situ_device_family family, efficiency_work work, situ_dtype
  * INT8 13
  * %; ResNet-50 on a Flex 170 in FP16 15, INT8 12 %; DeepBench matrix products in FP32 on a T4, fitted: 0.50 of the
  * peak. */
-static void efficiencies_are_near_those_of_published_networks(void **state) {
-  (void)state;
+TEST(efficiencies_are_near_those_of_published_networks) {
   static const struct {
     situ_device_family family;
     efficiency_work work;
@@ -43,8 +42,7 @@ static void efficiencies_are_near_those_of_published_networks(void **state) {
 /* Llama 2 7B in Q4_0 has 3.82 GB. Published speeds of decoding take, of the bandwidth, 62.5 / s x 3.82 / 484 = 49 % on
  * a GTX 1080 Ti, 55 % on a GTX 1060, 56 % on an RX 5700 XT, and 85 % and more on cards of today, less what launches
  * take. */
-static void old_cards_decode_at_half_of_their_bandwidth(void **state) {
-  (void)state;
+TEST(old_cards_decode_at_half_of_their_bandwidth) {
   static const struct {
     const char *name;
     double low, high;
@@ -62,8 +60,7 @@ static void old_cards_decode_at_half_of_their_bandwidth(void **state) {
 /* A token of gpt-oss 20B takes 24 blocks x 4 experts x 3 products x 2 x 2880 x 2880 = 4.78 GFLOP in experts. At its
  * published speeds of prefill experts so reach at least that, and, as they are most of the work, not three times that.
  */
-static void experts_reach_less_of_the_peak(void **state) {
-  (void)state;
+TEST(experts_reach_less_of_the_peak) {
   static const struct {
     const char *name;
     double tokens_per_s;
@@ -81,8 +78,7 @@ static void experts_reach_less_of_the_peak(void **state) {
 
 /* Llama-2 7B has 6.74 G weights, two FLOPs each for a token; published speeds of its prefill in Q4_0 (llama.cpp
  * discussion 10879). A card reaches at least that of its peak for bytes, and not half as much again. */
-static void rdna_4_reaches_less_of_its_peak(void **state) {
-  (void)state;
+TEST(rdna_4_reaches_less_of_its_peak) {
   static const struct {
     const char *name;
     double tokens_per_s;
@@ -97,8 +93,7 @@ static void rdna_4_reaches_less_of_its_peak(void **state) {
 }
 
 /* No unit is better used by a narrower type: what is gained is in the peak. */
-static void narrow_types_reach_no_larger_part(void **state) {
-  (void)state;
+TEST(narrow_types_reach_no_larger_part) {
   static const situ_dtype narrower[] = {SITU_DTYPE_F32, SITU_DTYPE_F16, SITU_DTYPE_I8};
   for (int f = SITU_FAMILY_CPU; f <= SITU_FAMILY_NPU; f++)
     for (int w = 0; w < EFFICIENCY_WORKS; w++)
@@ -110,8 +105,7 @@ static void narrow_types_reach_no_larger_part(void **state) {
       }
 }
 
-static void types_of_one_unit_are_alike(void **state) {
-  (void)state;
+TEST(types_of_one_unit_are_alike) {
   static const situ_dtype units[3][4] = {{SITU_DTYPE_F32, SITU_DTYPE_F64, SITU_DTYPE_I32, SITU_DTYPE_UNKNOWN},
                                          {SITU_DTYPE_F16, SITU_DTYPE_BF16, SITU_DTYPE_F16, SITU_DTYPE_BF16},
                                          {SITU_DTYPE_I8, SITU_DTYPE_U8, SITU_DTYPE_I4, SITU_DTYPE_F8}};
@@ -122,8 +116,7 @@ static void types_of_one_unit_are_alike(void **state) {
                     of((situ_device_family)f, EFFICIENCY_CONV, units[u][0]).compute);
 }
 
-static void a_device_of_no_family_is_a_cpu_or_a_gpu(void **state) {
-  (void)state;
+TEST(a_device_of_no_family_is_a_cpu_or_a_gpu) {
   for (int host = 0; host < 2; host++)
     for (int t = 0; t < DTYPE_COUNT; t++) {
       situ_device d = SITU_DEVICE_INIT;
@@ -134,8 +127,7 @@ static void a_device_of_no_family_is_a_cpu_or_a_gpu(void **state) {
     }
 }
 
-static void a_device_s_own_efficiency_holds_for_all(void **state) {
-  (void)state;
+TEST(a_device_s_own_efficiency_holds_for_all) {
   situ_device d = SITU_DEVICE_INIT;
   d.family = SITU_FAMILY_NPU;
   d.efficiency = 0.37;
@@ -146,16 +138,4 @@ static void a_device_s_own_efficiency_holds_for_all(void **state) {
     }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(efficiencies_are_near_those_of_published_networks),
-      cmocka_unit_test(narrow_types_reach_no_larger_part),
-      cmocka_unit_test(old_cards_decode_at_half_of_their_bandwidth),
-      cmocka_unit_test(experts_reach_less_of_the_peak),
-      cmocka_unit_test(rdna_4_reaches_less_of_its_peak),
-      cmocka_unit_test(types_of_one_unit_are_alike),
-      cmocka_unit_test(a_device_of_no_family_is_a_cpu_or_a_gpu),
-      cmocka_unit_test(a_device_s_own_efficiency_holds_for_all),
-  };
-  return cmocka_run_group_tests_name("efficiency", tests, NULL, NULL);
-}
+TEST_MAIN

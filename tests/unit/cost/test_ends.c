@@ -64,8 +64,7 @@ static int64_t added_ns(const situ_graph *g, const situ_platform *p, const char 
   return ns;
 }
 
-static void devices_of_other_machines_pay_the_network(void **state) {
-  (void)state;
+TEST(devices_of_other_machines_pay_the_network) {
   situ_platform *given = machines(), *p;
   situ_graph *g = ends_of_model();
   assert_true(ends_matter(g, given));
@@ -89,8 +88,7 @@ static void devices_of_other_machines_pay_the_network(void **state) {
 }
 
 /* 704 and 176 ns of network, 1000 ns of work, on a device or over a network twice as fast. */
-static void a_faster_device_has_the_same_network(void **state) {
-  (void)state;
+TEST(a_faster_device_has_the_same_network) {
   situ_platform *given = machines(), *p;
   situ_graph *g = ends_of_model();
   situ_cost_options o = SITU_COST_OPTIONS_INIT;
@@ -114,10 +112,4 @@ static void a_faster_device_has_the_same_network(void **state) {
   situ_platform_free(given);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(devices_of_other_machines_pay_the_network),
-      cmocka_unit_test(a_faster_device_has_the_same_network),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

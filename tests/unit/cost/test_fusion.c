@@ -90,8 +90,7 @@ static void assert_kernels(const fusion *f, int32_t n, const char *expected) {
   assert_string_equal(letters, expected);
 }
 
-static void a_convolution_takes_normalisation_and_activation(void **state) {
-  (void)state;
+TEST(a_convolution_takes_normalisation_and_activation) {
   net n = net_new();
   int32_t conv = add(&n, WORK("Conv", 80, .weights = 40, .outside = 100), -1);
   int32_t norm = add(&n, WORK("BatchNormalization", 80, .weights = 8), conv, -1);
@@ -112,8 +111,7 @@ static void a_convolution_takes_normalisation_and_activation(void **state) {
   net_free(&n);
 }
 
-static void a_residual_joins_the_later_branch_once(void **state) {
-  (void)state;
+TEST(a_residual_joins_the_later_branch_once) {
   net n = net_new();
   int32_t first = add(&n, WORK("Conv", 80, .weights = 40, .outside = 100), -1);
   int32_t second = add(&n, WORK("Conv", 80, .weights = 40, .outside = 100), -1);
@@ -129,8 +127,7 @@ static void a_residual_joins_the_later_branch_once(void **state) {
   net_free(&n);
 }
 
-static void a_tensor_with_two_users_ends_a_kernel(void **state) {
-  (void)state;
+TEST(a_tensor_with_two_users_ends_a_kernel) {
   net n = net_new();
   int32_t conv = add(&n, WORK("Conv", 80, .outside = 100), -1);
   int32_t left = add(&n, WORK("Relu", 80), conv, -1);
@@ -141,8 +138,7 @@ static void a_tensor_with_two_users_ends_a_kernel(void **state) {
   net_free(&n);
 }
 
-static void elementwise_operators_chain(void **state) {
-  (void)state;
+TEST(elementwise_operators_chain) {
   net n = net_new();
   int32_t table = add(&n, WORK("Gather", 80, .outside = 80), -1);
   int32_t other = add(&n, WORK("Exp", 80, .outside = 80), -1);
@@ -159,8 +155,7 @@ static void elementwise_operators_chain(void **state) {
 }
 
 /* Mean, Sub, Pow, Mean, Add, Sqrt, Div, Mul, Add: nine operators of which each reads 80 or 8 bytes. */
-static void a_decomposed_layer_norm_is_one_kernel(void **state) {
-  (void)state;
+TEST(a_decomposed_layer_norm_is_one_kernel) {
   net n = net_new();
   int32_t x = add(&n, WORK("MatMul", 80, .weights = 40, .outside = 80), -1);
   int32_t mean = add(&n, WORK("ReduceMean", 8), x, -1);
@@ -184,8 +179,7 @@ static void a_decomposed_layer_norm_is_one_kernel(void **state) {
   net_free(&n);
 }
 
-static void a_decomposed_gelu_follows_its_product(void **state) {
-  (void)state;
+TEST(a_decomposed_gelu_follows_its_product) {
   net n = net_new();
   int32_t x = add(&n, WORK("MatMul", 80, .weights = 40, .outside = 20), -1);
   x = add(&n, WORK("Add", 80, .weights = 8), x, -1);
@@ -204,8 +198,7 @@ static void a_decomposed_gelu_follows_its_product(void **state) {
   net_free(&n);
 }
 
-static void a_swish_reads_its_input_once(void **state) {
-  (void)state;
+TEST(a_swish_reads_its_input_once) {
   net n = net_new();
   int32_t x = add(&n, WORK("Conv", 80, .outside = 20), -1);
   int32_t s = add(&n, WORK("Sigmoid", 80), x, -1);
@@ -231,8 +224,7 @@ static void attention(net *n, bool to_values) {
   add(n, WORK("Transpose", 40), s, -1);
 }
 
-static void attention_is_one_kernel(void **state) {
-  (void)state;
+TEST(attention_is_one_kernel) {
   net n = net_new();
   attention(&n, true);
   fusion f = fuse(&n, NULL);
@@ -245,8 +237,7 @@ static void attention_is_one_kernel(void **state) {
   net_free(&n);
 }
 
-static void softmax_without_values_is_not_attention(void **state) {
-  (void)state;
+TEST(softmax_without_values_is_not_attention) {
   net n = net_new();
   attention(&n, false);
   fusion f = fuse(&n, NULL);
@@ -254,8 +245,7 @@ static void softmax_without_values_is_not_attention(void **state) {
   net_free(&n);
 }
 
-static void what_is_dequantised_is_computed_in_integers(void **state) {
-  (void)state;
+TEST(what_is_dequantised_is_computed_in_integers) {
   net n = net_new();
   int32_t x = add(&n, WORK("Conv", 80, .outside = 80), -1);
   x = add(&n, WORK("QuantizeLinear", 20), x, -1);
@@ -272,8 +262,7 @@ static void what_is_dequantised_is_computed_in_integers(void **state) {
   net_free(&n);
 }
 
-static void operators_without_work_follow_their_neighbours(void **state) {
-  (void)state;
+TEST(operators_without_work_follow_their_neighbours) {
   net n = net_new();
   int32_t shape = add(&n, FREE("Constant", 8), -1);
   int32_t x = add(&n, WORK("Conv", 80, .outside = 80), -1);
@@ -293,8 +282,7 @@ static void operators_without_work_follow_their_neighbours(void **state) {
   net_free(&n);
 }
 
-static void what_is_known_before_a_run_takes_no_time_to_send(void **state) {
-  (void)state;
+TEST(what_is_known_before_a_run_takes_no_time_to_send) {
   net n = net_new();
   int32_t shape = add(&n, FREE("Constant", 8000), -1);
   int32_t x = add(&n, WORK("Conv", 8000, .outside = 80), -1);
@@ -315,8 +303,7 @@ static void what_is_known_before_a_run_takes_no_time_to_send(void **state) {
   net_free(&n);
 }
 
-static void colocation_and_phases_are_borders(void **state) {
-  (void)state;
+TEST(colocation_and_phases_are_borders) {
   net n = net_new();
   int32_t conv = add(&n, WORK("Conv", 80, .colocation = 1), -1);
   int32_t relu = add(&n, WORK("Relu", 80), conv, -1);
@@ -328,8 +315,7 @@ static void colocation_and_phases_are_borders(void **state) {
 }
 
 /* At 80 % of all rates the head has the time of all: max(30, 228) / 0.8 = 285 ns, and one launch of 1000 ns. */
-static void the_head_has_the_time_of_its_kernel(void **state) {
-  (void)state;
+TEST(the_head_has_the_time_of_its_kernel) {
   net n = net_new();
   int32_t conv = add(&n, WORK("Conv", 80, .weights = 40, .outside = 100), -1);
   int32_t norm = add(&n, WORK("BatchNormalization", 80, .weights = 8), conv, -1);
@@ -374,8 +360,7 @@ static void the_head_has_the_time_of_its_kernel(void **state) {
 
 /* Conv, Relu, MaxPool, Relu: two kernels by rule. A time for the first Relu takes it out of its kernel; a table may
  * also say that the first three are one. */
-static void tables_part_and_make_kernels(void **state) {
-  (void)state;
+TEST(tables_part_and_make_kernels) {
   net n = net_new();
   int32_t v = add(&n, WORK("Conv", 80, .outside = 100), -1);
   for (int i = 0; i < 3; i++) v = add(&n, WORK(i == 1 ? "MaxPool" : "Relu", 80), v, -1);
@@ -456,8 +441,7 @@ static void assert_in_order(const situ_graph *g, const char *name) {
   }
 }
 
-static void random_graphs_have_no_circle(void **state) {
-  (void)state;
+TEST(random_graphs_have_no_circle) {
   static const char *const kinds[] = {"Conv",       "MatMul",           "Relu",  "Add",     "Mul",
                                       "ReduceMean", "Softmax",          "Sub",   "Reshape", "Transpose",
                                       "MaxPool",    "DequantizeLinear", "Shape", "Concat",  "Constant"};
@@ -494,8 +478,7 @@ static void read_and_order(const char *path) {
   situ_model_free(m);
 }
 
-static void no_model_has_a_circle(void **state) {
-  (void)state;
+TEST(no_model_has_a_circle) {
   situ_builtin_info row = SITU_BUILTIN_INFO_INIT;
   for (int32_t k = 0; situ_builtin_at(k, &row); k++) {
     char name[64];
@@ -518,8 +501,7 @@ static void no_model_has_a_circle(void **state) {
 
 /* realism.md, section 2: 174 operators of ResNet-50 become 56 kernels that move 216 MB, those of BERT-base about 120.
  */
-static void networks_become_the_kernels_that_engines_run(void **state) {
-  (void)state;
+TEST(networks_become_the_kernels_that_engines_run) {
   static const struct {
     const char *model;
     int32_t least, most;
@@ -545,8 +527,7 @@ static void networks_become_the_kernels_that_engines_run(void **state) {
 }
 
 /* No elementwise operator with a producer that it alone reads is a kernel by itself. */
-static void no_lone_activation_is_left(void **state) {
-  (void)state;
+TEST(no_lone_activation_is_left) {
   static const char *const models[] = {"resnet50", "mobilenet-v2", "inception-v3", "bert-base", "vgg16"};
   for (int k = 0; k < 5; k++) {
     char name[64];
@@ -575,25 +556,4 @@ static void no_lone_activation_is_left(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_convolution_takes_normalisation_and_activation),
-                                     cmocka_unit_test(a_residual_joins_the_later_branch_once),
-                                     cmocka_unit_test(a_tensor_with_two_users_ends_a_kernel),
-                                     cmocka_unit_test(elementwise_operators_chain),
-                                     cmocka_unit_test(a_decomposed_layer_norm_is_one_kernel),
-                                     cmocka_unit_test(a_decomposed_gelu_follows_its_product),
-                                     cmocka_unit_test(a_swish_reads_its_input_once),
-                                     cmocka_unit_test(attention_is_one_kernel),
-                                     cmocka_unit_test(softmax_without_values_is_not_attention),
-                                     cmocka_unit_test(what_is_dequantised_is_computed_in_integers),
-                                     cmocka_unit_test(operators_without_work_follow_their_neighbours),
-                                     cmocka_unit_test(what_is_known_before_a_run_takes_no_time_to_send),
-                                     cmocka_unit_test(colocation_and_phases_are_borders),
-                                     cmocka_unit_test(the_head_has_the_time_of_its_kernel),
-                                     cmocka_unit_test(tables_part_and_make_kernels),
-                                     cmocka_unit_test(random_graphs_have_no_circle),
-                                     cmocka_unit_test(no_model_has_a_circle),
-                                     cmocka_unit_test(networks_become_the_kernels_that_engines_run),
-                                     cmocka_unit_test(no_lone_activation_is_left)};
-  return cmocka_run_group_tests_name("fusion", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -61,8 +61,7 @@ static int64_t update_ns(const situ_graph *g, const situ_platform *p, int32_t d,
 }
 
 /* The device itself moves 2 x 2000 bytes for 4 inputs: 1000 bytes. The host moves 28 bytes a weight in a step. */
-static void a_step_sends_gradients_updates_and_sends_weights(void **state) {
-  (void)state;
+TEST(a_step_sends_gradients_updates_and_sends_weights) {
   situ_platform *p = machine(true);
   situ_graph *g = step_of(true), *own = step_of(false);
   static const bool one[] = {false, false, true};
@@ -76,8 +75,7 @@ static void a_step_sends_gradients_updates_and_sends_weights(void **state) {
   situ_platform_free(p);
 }
 
-static void the_host_has_so_much_less_memory(void **state) {
-  (void)state;
+TEST(the_host_has_so_much_less_memory) {
   situ_platform *p = machine(true), *less;
   situ_error error;
   assert_int_equal(host_states_platform(&less, p, 12000, &error), SITU_STATUS_OK);
@@ -93,10 +91,4 @@ static void the_host_has_so_much_less_memory(void **state) {
   situ_platform_free(p);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_step_sends_gradients_updates_and_sends_weights),
-      cmocka_unit_test(the_host_has_so_much_less_memory),
-  };
-  return cmocka_run_group_tests_name("host_states", tests, NULL, NULL);
-}
+TEST_MAIN

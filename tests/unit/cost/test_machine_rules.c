@@ -105,8 +105,7 @@ static void close_world(world *w) {
 #define SOURCES(...) \
   (const char *const[]) { __VA_ARGS__, NULL }
 
-static void a_kind_may_be_kept_off_a_type_of_device_and_a_name_on_one(void **state) {
-  (void)state;
+TEST(a_kind_may_be_kept_off_a_type_of_device_and_a_name_on_one) {
   world w;
   open_world(&w, "cpu+2*v100-16g");
   must_read(&w, SOURCES("{'situ_rules': 1, 'operators': [{'kind': 'Softmax', 'not_on': 'gpu'},"
@@ -124,8 +123,7 @@ static void a_kind_may_be_kept_off_a_type_of_device_and_a_name_on_one(void **sta
   close_world(&w);
 }
 
-static void a_class_is_split_where_rules_name_one_device_of_it(void **state) {
-  (void)state;
+TEST(a_class_is_split_where_rules_name_one_device_of_it) {
   world w;
   open_world(&w, "cpu+3*v100-16g");
   must_read(&w, SOURCES("{'situ_rules': 1, 'operators': [{'kind': 'Relu', 'not_on': 'gpu1'}]}"));
@@ -142,8 +140,7 @@ static void a_class_is_split_where_rules_name_one_device_of_it(void **state) {
   close_world(&w);
 }
 
-static void reserves_shrink_memories_and_later_ones_replace_earlier_ones(void **state) {
-  (void)state;
+TEST(reserves_shrink_memories_and_later_ones_replace_earlier_ones) {
   world w;
   open_world(&w, "cpu+2*v100-16g");
   int64_t cpu = w.platform->memory_bytes[0], gpu = w.platform->memory_bytes[1];
@@ -155,8 +152,7 @@ static void reserves_shrink_memories_and_later_ones_replace_earlier_ones(void **
   close_world(&w);
 }
 
-static void factors_multiply_and_efficiency_is_that_of_the_platform(void **state) {
-  (void)state;
+TEST(factors_multiply_and_efficiency_is_that_of_the_platform) {
   world plain, w;
   open_world(&plain, "cpu+v100-16g");
   must_read(&plain, SOURCES("{'situ_rules': 1}"));
@@ -176,8 +172,7 @@ static void factors_multiply_and_efficiency_is_that_of_the_platform(void **state
   close_world(&plain);
 }
 
-static void precision_forbids_work_in_other_types_but_not_shapes(void **state) {
-  (void)state;
+TEST(precision_forbids_work_in_other_types_but_not_shapes) {
   world w;
   open_world(&w, "cpu+v100-16g");
   must_read(&w, SOURCES("{'situ_rules': 1, 'devices': {'gpu0': {'precision': ['f16', 'i8']}}}"));
@@ -190,8 +185,7 @@ static void precision_forbids_work_in_other_types_but_not_shapes(void **state) {
 
 /* Without rules the product takes the activation behind it; apart by rules each is a kernel of its own, and the shape
  * still joins. */
-static void operators_of_unlike_devices_share_no_kernel(void **state) {
-  (void)state;
+TEST(operators_of_unlike_devices_share_no_kernel) {
   world w;
   open_world(&w, "cpu+v100-16g");
   must_read(&w, SOURCES("{'situ_rules': 1}"));
@@ -217,8 +211,7 @@ static void operators_of_unlike_devices_share_no_kernel(void **state) {
   close_world(&w);
 }
 
-static void copies_keep_what_rules_forbid(void **state) {
-  (void)state;
+TEST(copies_keep_what_rules_forbid) {
   world w;
   open_world(&w, "cpu+v100-16g");
   must_read(&w, SOURCES("{'situ_rules': 1, 'operators': [{'kind': 'Relu', 'not_on': 'gpu0'}]}"));
@@ -230,8 +223,7 @@ static void copies_keep_what_rules_forbid(void **state) {
   close_world(&w);
 }
 
-static void lists_and_cut_points_keep_operators_together(void **state) {
-  (void)state;
+TEST(lists_and_cut_points_keep_operators_together) {
   world w;
   int32_t into[N];
   open_world(&w, "cpu+v100-16g");
@@ -259,8 +251,7 @@ static void lists_and_cut_points_keep_operators_together(void **state) {
   close_world(&w);
 }
 
-static void what_matches_nothing_is_a_warning(void **state) {
-  (void)state;
+TEST(what_matches_nothing_is_a_warning) {
   static const struct {
     const char *rules, *message;
   } cases[] = {
@@ -282,8 +273,7 @@ static void what_matches_nothing_is_a_warning(void **state) {
   }
 }
 
-static void wrong_rules_are_refused_with_their_place(void **state) {
-  (void)state;
+TEST(wrong_rules_are_refused_with_their_place) {
   static const struct {
     const char *rules, *message;
   } cases[] = {
@@ -319,18 +309,4 @@ static void wrong_rules_are_refused_with_their_place(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_kind_may_be_kept_off_a_type_of_device_and_a_name_on_one),
-      cmocka_unit_test(a_class_is_split_where_rules_name_one_device_of_it),
-      cmocka_unit_test(reserves_shrink_memories_and_later_ones_replace_earlier_ones),
-      cmocka_unit_test(factors_multiply_and_efficiency_is_that_of_the_platform),
-      cmocka_unit_test(precision_forbids_work_in_other_types_but_not_shapes),
-      cmocka_unit_test(operators_of_unlike_devices_share_no_kernel),
-      cmocka_unit_test(copies_keep_what_rules_forbid),
-      cmocka_unit_test(lists_and_cut_points_keep_operators_together),
-      cmocka_unit_test(what_matches_nothing_is_a_warning),
-      cmocka_unit_test(wrong_rules_are_refused_with_their_place),
-  };
-  return cmocka_run_group_tests_name("machine-rules", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -71,8 +71,7 @@ static int64_t fetched_ns(const situ_costs *c, const situ_platform *p, int32_t v
   return situ_costs_time_ns(c, p, v, GPU0) + 50 + bytes * 100 / SHARE_PERCENT;
 }
 
-static void products_of_many_tokens_fetch_their_weights(void **state) {
-  (void)state;
+TEST(products_of_many_tokens_fetch_their_weights) {
   static const bool without_gpus[] = {false, true, true, false};
   situ_platform *p = machine(SITU_UNLIMITED_BYTES);
   for (int64_t tokens = 31; tokens <= 32; tokens++) {
@@ -96,8 +95,7 @@ static void products_of_many_tokens_fetch_their_weights(void **state) {
 }
 
 /* 16,000 bytes of weights: two accelerators of 8000 hold them, two of 7999 do not. */
-static void the_copy_needs_memory_where_weights_exceed_the_accelerators(void **state) {
-  (void)state;
+TEST(the_copy_needs_memory_where_weights_exceed_the_accelerators) {
   static const bool without_gpu1[] = {false, false, true, false};
   const cost_engine *engine = cost_engine_find("llama.cpp");
   situ_graph *g = step_of(1);
@@ -111,8 +109,4 @@ static void the_copy_needs_memory_where_weights_exceed_the_accelerators(void **s
   situ_graph_free(g);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(products_of_many_tokens_fetch_their_weights),
-                                     cmocka_unit_test(the_copy_needs_memory_where_weights_exceed_the_accelerators)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -62,8 +62,7 @@ static int64_t handed_ns(const situ_platform *p, const char *engine, int32_t fro
   return ns;
 }
 
-static void what_passes_through_the_host_waits_longer(void **state) {
-  (void)state;
+TEST(what_passes_through_the_host_waits_longer) {
   situ_platform *given = machine(false), *p;
   const cost_engine *engine = cost_engine_find("llama.cpp");
   assert_true(relayed_matter(engine, given));
@@ -81,16 +80,11 @@ static void what_passes_through_the_host_waits_longer(void **state) {
   situ_platform_free(given);
 }
 
-static void a_link_of_its_own_is_taken(void **state) {
-  (void)state;
+TEST(a_link_of_its_own_is_taken) {
   situ_platform *p = machine(true);
   assert_false(relayed_matter(cost_engine_find("llama.cpp"), p));
   assert_int_equal(handed_ns(p, "llama.cpp", 1, 2), 150000 + 5 + 1000);
   situ_platform_free(p);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(what_passes_through_the_host_waits_longer),
-                                     cmocka_unit_test(a_link_of_its_own_is_taken)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

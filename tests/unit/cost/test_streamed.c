@@ -62,8 +62,7 @@ static situ_costs *costs_of(const situ_graph *g, const situ_platform *p, const b
 }
 
 /* 4000 bytes are 1000 ns on gpu0, 500 on gpu1, 4000 on the CPU; over the link they arrive after 4050. */
-static void weights_are_copied_and_caches_are_not(void **state) {
-  (void)state;
+TEST(weights_are_copied_and_caches_are_not) {
   static const bool without_gpu0[] = {false, true, false}, alone[] = {false, true, true};
   situ_platform *p = machine();
   situ_graph *g = product_and_attention();
@@ -85,8 +84,7 @@ static void weights_are_copied_and_caches_are_not(void **state) {
 }
 
 /* 7 bytes a nanosecond, whatever the link: 50 ns and 1000 for 7000 bytes. */
-static void memory_that_is_not_pinned_limits_the_copy(void **state) {
-  (void)state;
+TEST(memory_that_is_not_pinned_limits_the_copy) {
   situ_platform *p = machine();
   for (int32_t l = 0; l < p->n_links; l++) p->links[l].bytes_per_s = 50e9;
   int32_t from = p->memory_of[CPU], to = p->memory_of[GPU0];
@@ -96,8 +94,4 @@ static void memory_that_is_not_pinned_limits_the_copy(void **state) {
   situ_platform_free(p);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(weights_are_copied_and_caches_are_not),
-                                     cmocka_unit_test(memory_that_is_not_pinned_limits_the_copy)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -192,8 +192,7 @@ static void build(world *w, situ_graph **out, rng *r) {
   situ_graph_builder_free(b);
 }
 
-static void members_together_give_what_one_device_gives(void **state) {
-  (void)state;
+TEST(members_together_give_what_one_device_gives) {
   int64_t n_split = 0, n_reduced = 0, n_gathered = 0;
   static world w;
   for (int32_t round = 0; round < rounds_of(20000); round++) {
@@ -223,8 +222,7 @@ static void members_together_give_what_one_device_gives(void **state) {
 }
 
 /* Whatever is on a group: what each member holds of it fits, where all together are within the memory of the group. */
-static void members_hold_what_the_group_holds(void **state) {
-  (void)state;
+TEST(members_hold_what_the_group_holds) {
   static world w;
   int64_t n_full = 0;
   for (int32_t round = 0; round < rounds_of(4000); round++) {
@@ -257,8 +255,7 @@ static void members_hold_what_the_group_holds(void **state) {
 }
 
 /* Megatron-LM, section 3: two all-reduces in each layer, and one after the lookup; no other but that of the logits. */
-static void a_decoder_reduces_twice_in_each_layer(void **state) {
-  (void)state;
+TEST(a_decoder_reduces_twice_in_each_layer) {
   static const struct {
     const char *model;
     int32_t reduces;
@@ -316,8 +313,7 @@ static void split_chain(tensor_split *out, const chain_link *links, int32_t n, a
 
 /* Heads that a view has merged are columns again: a norm along them needs them all, a softmax along each head does not.
  */
-static void merged_heads_are_columns(void **state) {
-  (void)state;
+TEST(merged_heads_are_columns) {
   static const chain_link links[] = {{"MatMul", 3, {1, 2, 32}},
                                      {"Reshape", 4, {1, 2, 4, 8}},
                                      {"Transpose", 4, {1, 4, 2, 8}},
@@ -339,8 +335,7 @@ static void merged_heads_are_columns(void **state) {
 
 /* A mean over an image treats its channels apart, whatever their number; one over columns needs them all, also where
  * the second dimension, tokens, stays. */
-static void a_mean_along_columns_needs_them_all(void **state) {
-  (void)state;
+TEST(a_mean_along_columns_needs_them_all) {
   static const chain_link rows[][3] = {
       {{"Conv", 4, {1, 32, 5, 5}}, {"Relu", 4, {1, 32, 5, 5}}, {"ReduceMean", 4, {1, 32, 1, 1}}},
       {{"MatMul", 3, {1, 5, 32}}, {"Pow", 3, {1, 5, 32}}, {"ReduceMean", 3, {1, 5, 1}}}};
@@ -360,8 +355,7 @@ static void a_mean_along_columns_needs_them_all(void **state) {
 /* By hand: 4 members, steps of 10 us and 10 GB/s. 16 kB by doubling: 2 (10 us + 1.6384 us). 1 MB by halving and
  * doubling: 4 x 10 us + 2 x 3/4 x 100 us. Gathering 16 kB: 2 x 10 us + 3/4 x 1.6384 us. The engine adds 5 us to each.
  */
-static void collectives_take_the_faster_way(void **state) {
-  (void)state;
+TEST(collectives_take_the_faster_way) {
   int64_t ways = 8, reduced = 16384, gathered = 0, none = 0;
   tensor_split s = {.ways = &ways, .reduced_bytes = &reduced, .gathered_bytes = &gathered};
   situ_device d = SITU_DEVICE_INIT;
@@ -382,14 +376,4 @@ static void collectives_take_the_faster_way(void **state) {
   assert_true(tensor_split_share(&s, 0, 16) == 1.0 / 8);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(members_together_give_what_one_device_gives),
-      cmocka_unit_test(members_hold_what_the_group_holds),
-      cmocka_unit_test(a_decoder_reduces_twice_in_each_layer),
-      cmocka_unit_test(merged_heads_are_columns),
-      cmocka_unit_test(a_mean_along_columns_needs_them_all),
-      cmocka_unit_test(collectives_take_the_faster_way),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -2,8 +2,7 @@
 #include "../../lab/test.h"
 #include "engine/part_costs.h"
 
-static void number_and_bytes_are_told_apart(void **state) {
-  (void)state;
+TEST(number_and_bytes_are_told_apart) {
   /* 100 ns for each part and 1 ns for each 2 bytes: 100 + 200 = 300, 300 + 100 = 400, 500 + 4000 = 4500 */
   const cut_cost cuts[] = {{1, 400, 300, 0}, {3, 200, 400, 0}, {5, 8000, 4500, 0}};
   part_costs found = {0};
@@ -12,8 +11,7 @@ static void number_and_bytes_are_told_apart(void **state) {
   assert_float_equal(found.bytes_per_s, 2e9, 1);
 }
 
-static void what_bytes_would_lower_is_laid_to_the_number_alone(void **state) {
-  (void)state;
+TEST(what_bytes_would_lower_is_laid_to_the_number_alone) {
   /* More bytes took less: without the bytes (1 * 300 + 1 * 100) / (1 + 1) = 200 a part. */
   const cut_cost cuts[] = {{1, 100, 300, 0}, {1, 900, 100, 0}};
   part_costs found = {0};
@@ -22,8 +20,7 @@ static void what_bytes_would_lower_is_laid_to_the_number_alone(void **state) {
   assert_true(found.bytes_per_s == 0);
 }
 
-static void what_the_number_would_lower_is_laid_to_the_bytes_alone(void **state) {
-  (void)state;
+TEST(what_the_number_would_lower_is_laid_to_the_bytes_alone) {
   /* Both would be start = -100, 1 ns a byte (200 - 100, 300 - 200); by bytes alone (200 * 100 + 300 * 100) /
    * (200^2 + 300^2) = 5/13 ns a byte */
   const cut_cost cuts[] = {{1, 200, 100, 0}, {2, 300, 100, 0}};
@@ -33,16 +30,14 @@ static void what_the_number_would_lower_is_laid_to_the_bytes_alone(void **state)
   assert_float_equal(found.bytes_per_s, 13e9 / 5, 1);
 }
 
-static void parts_that_are_faster_than_the_whole_cost_nothing(void **state) {
-  (void)state;
+TEST(parts_that_are_faster_than_the_whole_cost_nothing) {
   const cut_cost cuts[] = {{1, 100, -50, -90}, {2, 100, -10, -60}};
   part_costs found = {.start_ns = 7};
   part_costs_fit(&found, cuts, 2, cuts, 2);
   assert_true(found.start_ns == 0 && found.bytes_per_s == 0);
 }
 
-static void bytes_are_not_slower_than_memory(void **state) {
-  (void)state;
+TEST(bytes_are_not_slower_than_memory) {
   /* 10 ns a byte would fit; at 1 ns a byte, the most, the rest is laid to the number: (1000 - 100) / 1. */
   const cut_cost cuts[] = {{1, 100, 1000, 0}};
   part_costs found = {0};
@@ -51,8 +46,7 @@ static void bytes_are_not_slower_than_memory(void **state) {
   assert_true((double)found.start_ns + (found.bytes_per_s > 0 ? 100e9 / found.bytes_per_s : 0) > 999);
 }
 
-static void no_way_is_told_to_take_less_than_it_mostly_does(void **state) {
-  (void)state;
+TEST(no_way_is_told_to_take_less_than_it_mostly_does) {
   /* All take about the same, whatever their number: (500 + 4 * 600) / (1 + 16) = 171 a part would be the least squares.
    * The first took 450 and more in most rounds, (450 - 0) / 1; the second is content with 4 * 450. */
   const cut_cost cuts[] = {{1, 0, 500, 450}, {4, 0, 600, 550}};
@@ -62,8 +56,7 @@ static void no_way_is_told_to_take_less_than_it_mostly_does(void **state) {
   assert_true(found.bytes_per_s == 0);
 }
 
-static void parts_give_the_fit_and_ways_the_least(void **state) {
-  (void)state;
+TEST(parts_give_the_fit_and_ways_the_least) {
   /* Parts: 50 ns at each start and 1 ns for each 4 bytes; the first reads from no other device. The cut of all three
    * took 2 * 100 + 700 / 4 and more in undisturbed rounds, (375 - 175) / 2 = 100; the other is content with that. */
   const cut_cost parts[] = {{0, 200, 50, 0}, {1, 300, 125, 0}, {1, 200, 100, 0}};
@@ -77,8 +70,7 @@ static void parts_give_the_fit_and_ways_the_least(void **state) {
   assert_float_equal(found.bytes_per_s, 4e9, 1);
 }
 
-static void what_varies_about_nothing_raises_nothing(void **state) {
-  (void)state;
+TEST(what_varies_about_nothing_raises_nothing) {
   /* Rounds vary by more than the cut takes: least squares (1 * 10 + 3 * 30) / (1 + 9) = 10. */
   const cut_cost cuts[] = {{1, 0, 10, -500}, {3, 0, 30, -400}};
   part_costs found = {0};
@@ -86,8 +78,7 @@ static void what_varies_about_nothing_raises_nothing(void **state) {
   assert_int_equal(found.start_ns, 10);
 }
 
-static void times_follow_what_parts_take(void **state) {
-  (void)state;
+TEST(times_follow_what_parts_take) {
   /* Cut after the second operator: 30 and 10; after the first: at most 10, so the second has 20. */
   int64_t time_ns[] = {10, 10, 20, 0};
   const int32_t halves[] = {0, 0, 1, 1}, first[] = {0, 1, 1, -1};
@@ -100,8 +91,7 @@ static void times_follow_what_parts_take(void **state) {
   assert_int_equal(time_ns[3], 0);
 }
 
-static void times_within_their_bounds_stay(void **state) {
-  (void)state;
+TEST(times_within_their_bounds_stay) {
   int64_t time_ns[] = {5, 7};
   const int32_t part_of[] = {0, 1};
   double least[] = {4, 4}, most[] = {8, 8};
@@ -110,18 +100,4 @@ static void times_within_their_bounds_stay(void **state) {
   assert_true(time_ns[0] == 5 && time_ns[1] == 7);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(number_and_bytes_are_told_apart),
-      cmocka_unit_test(what_bytes_would_lower_is_laid_to_the_number_alone),
-      cmocka_unit_test(what_the_number_would_lower_is_laid_to_the_bytes_alone),
-      cmocka_unit_test(parts_that_are_faster_than_the_whole_cost_nothing),
-      cmocka_unit_test(bytes_are_not_slower_than_memory),
-      cmocka_unit_test(no_way_is_told_to_take_less_than_it_mostly_does),
-      cmocka_unit_test(parts_give_the_fit_and_ways_the_least),
-      cmocka_unit_test(what_varies_about_nothing_raises_nothing),
-      cmocka_unit_test(times_follow_what_parts_take),
-      cmocka_unit_test(times_within_their_bounds_stay),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

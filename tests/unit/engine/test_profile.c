@@ -60,7 +60,7 @@ static void expect_profile(scene *s, text_buffer *t, bool named, int32_t n_skipp
   text_free(t);
 }
 
-static void nodes_are_found_by_name_and_the_median_of_runs_counts(void **state) {
+TEST(nodes_are_found_by_name_and_the_median_of_runs_counts) {
   scene s;
   text_buffer t = {0};
   start(&s);
@@ -76,7 +76,7 @@ static void nodes_are_found_by_name_and_the_median_of_runs_counts(void **state) 
   stop(&s);
 }
 
-static void nodes_that_were_numbered_are_found_by_number(void **state) {
+TEST(nodes_that_were_numbered_are_found_by_number) {
   scene s;
   text_buffer t = {0};
   start(&s);
@@ -88,7 +88,7 @@ static void nodes_that_were_numbered_are_found_by_number(void **state) {
   stop(&s);
 }
 
-static void a_fusion_called_after_its_last_output_is_that_of_the_kernels_kind(void **state) {
+TEST(a_fusion_called_after_its_last_output_is_that_of_the_kernels_kind) {
   scene s;
   text_buffer t = {0};
   start(&s);
@@ -101,7 +101,7 @@ static void a_fusion_called_after_its_last_output_is_that_of_the_kernels_kind(vo
   stop(&s);
 }
 
-static void kernels_within_a_loop_are_in_the_time_of_the_loop(void **state) {
+TEST(kernels_within_a_loop_are_in_the_time_of_the_loop) {
   scene s;
   text_buffer t = {0};
   start(&s);
@@ -114,7 +114,7 @@ static void kernels_within_a_loop_are_in_the_time_of_the_loop(void **state) {
   stop(&s);
 }
 
-static void what_is_no_profile_is_refused(void **state) {
+TEST(what_is_no_profile_is_refused) {
   scene s;
   situ_error error = {0};
   node_times times;
@@ -125,7 +125,7 @@ static void what_is_no_profile_is_refused(void **state) {
   stop(&s);
 }
 
-static void a_median_is_that_of_the_middle(void **state) {
+TEST(a_median_is_that_of_the_middle) {
   int64_t half;
   assert_int_equal(median_of((int64_t[]){5, 1, 3}, 3, &half), 3);
   assert_int_equal(median_of((int64_t[]){4, 1, 3, 2}, 4, NULL), 2); /* (2 + 3) / 2, cut off */
@@ -134,14 +134,4 @@ static void a_median_is_that_of_the_middle(void **state) {
   assert_int_equal(median_of(NULL, 0, &half), 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nodes_are_found_by_name_and_the_median_of_runs_counts),
-      cmocka_unit_test(nodes_that_were_numbered_are_found_by_number),
-      cmocka_unit_test(a_fusion_called_after_its_last_output_is_that_of_the_kernels_kind),
-      cmocka_unit_test(kernels_within_a_loop_are_in_the_time_of_the_loop),
-      cmocka_unit_test(what_is_no_profile_is_refused),
-      cmocka_unit_test(a_median_is_that_of_the_middle),
-  };
-  return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -24,8 +24,7 @@ static int32_t run(race_lane *lanes, int32_t n, int32_t rounds, script *s) {
   return winner;
 }
 
-static void who_loses_seven_rounds_of_seven_is_dropped(void **state) {
-  (void)state;
+TEST(who_loses_seven_rounds_of_seven_is_dropped) {
   /* 7 of 7 by chance: 1 of 128, below 1 of 100; 6 of 6: 1 of 64. */
   script s = {{(const int64_t[]){5, 5, 5, 5, 5, 5, 5, 5, 5, 5}, (const int64_t[]){6, 6, 6, 6, 6, 6, 6}}, {0}};
   race_lane lanes[2] = {{0}};
@@ -34,8 +33,7 @@ static void who_loses_seven_rounds_of_seven_is_dropped(void **state) {
   assert_int_equal(lanes[0].n, 7); /* alone, it need not run on */
 }
 
-static void who_wins_one_round_of_eight_stays(void **state) {
-  (void)state;
+TEST(who_wins_one_round_of_eight_stays) {
   /* At least 7 of 8: (8 + 1) / 256 = 3.5 %. Of 9: at least 8, (9 + 1) / 512 = 1.95 %; of 10: at least 9, 11 / 1024. */
   script s = {{(const int64_t[]){5, 5, 5, 5, 5, 5, 5, 5, 5, 5}, (const int64_t[]){4, 6, 6, 6, 6, 6, 6, 6, 6, 6}}, {0}};
   race_lane lanes[2] = {{0}};
@@ -45,37 +43,25 @@ static void who_wins_one_round_of_eight_stays(void **state) {
   assert_int_equal(lanes[1].median_ns, 6);
 }
 
-static void equals_stay_and_the_first_wins(void **state) {
-  (void)state;
+TEST(equals_stay_and_the_first_wins) {
   script s = {{(const int64_t[]){5, 5, 5, 5, 5, 5, 5, 5}, (const int64_t[]){5, 5, 5, 5, 5, 5, 5, 5}}, {0}};
   race_lane lanes[2] = {{0}};
   assert_int_equal(run(lanes, 2, 8, &s), 0);
   assert_false(lanes[0].out || lanes[1].out);
 }
 
-static void one_slow_round_does_not_decide(void **state) {
-  (void)state;
+TEST(one_slow_round_does_not_decide) {
   /* Medians 10 and 11: the one of 1000 in the first does not count. */
   script s = {{(const int64_t[]){10, 1000, 10}, (const int64_t[]){11, 11, 11}}, {0}};
   race_lane lanes[2] = {{0}};
   assert_int_equal(run(lanes, 2, 3, &s), 0);
 }
 
-static void who_is_out_at_the_start_is_never_measured(void **state) {
-  (void)state;
+TEST(who_is_out_at_the_start_is_never_measured) {
   script s = {{NULL, (const int64_t[]){3}, (const int64_t[]){2}}, {0}};
   race_lane lanes[3] = {{.out = true}};
   assert_int_equal(run(lanes, 3, 1, &s), 2);
   assert_int_equal(lanes[0].n, 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(who_loses_seven_rounds_of_seven_is_dropped),
-      cmocka_unit_test(who_wins_one_round_of_eight_stays),
-      cmocka_unit_test(equals_stay_and_the_first_wins),
-      cmocka_unit_test(one_slow_round_does_not_decide),
-      cmocka_unit_test(who_is_out_at_the_start_is_never_measured),
-  };
-  return cmocka_run_group_tests_name("race", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -57,8 +57,7 @@ static situ_status replay(const field *f, const char *rounds, const char *first,
   return status;
 }
 
-static void the_lower_median_of_a_log_wins(void **state) {
-  (void)state;
+TEST(the_lower_median_of_a_log_wins) {
   field f = two_plans();
   situ_error error = {0};
   int32_t winner = -2;
@@ -70,8 +69,7 @@ static void the_lower_median_of_a_log_wins(void **state) {
   field_free(&f);
 }
 
-static void a_log_without_times_or_with_wrong_ones_is_refused(void **state) {
-  (void)state;
+TEST(a_log_without_times_or_with_wrong_ones_is_refused) {
   static const char *const bad[][4] = {
       {"1", "[]", "[]", "no time of any plan"},
       {"1", "", "[5]", "no list of times of plan 1"},
@@ -101,10 +99,4 @@ static void a_log_without_times_or_with_wrong_ones_is_refused(void **state) {
   field_free(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_lower_median_of_a_log_wins),
-      cmocka_unit_test(a_log_without_times_or_with_wrong_ones_is_refused),
-  };
-  return cmocka_run_group_tests_name("race log", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -5,7 +5,7 @@
 
 static core_set cores(uint64_t first_64) { return (core_set){.words = {first_64}}; }
 
-static void workers_get_neighbouring_cores_and_the_set_loses_them(void **state) {
+TEST(workers_get_neighbouring_cores_and_the_set_loses_them) {
   core_set set = cores(0x37); /* 0, 1, 2, 4, 5 */
   int32_t first[2];
   cores_take(&set, first, 2, 2);
@@ -14,7 +14,7 @@ static void workers_get_neighbouring_cores_and_the_set_loses_them(void **state) 
   assert_int_equal(set.words[0], 0x04);
 }
 
-static void where_cores_do_not_suffice_nobody_gets_any(void **state) {
+TEST(where_cores_do_not_suffice_nobody_gets_any) {
   core_set set = cores(0x0b); /* 0, 1, 3 */
   int32_t first[2];
   cores_take(&set, first, 2, 2);
@@ -23,7 +23,7 @@ static void where_cores_do_not_suffice_nobody_gets_any(void **state) {
   assert_int_equal(set.words[0], 0x0b);
 }
 
-static void sets_of_cores_are_joined_and_parted(void **state) {
+TEST(sets_of_cores_are_joined_and_parted) {
   core_set set = cores(0x03), more = cores(0x06);
   cores_add(&set, &more);
   assert_int_equal(set.words[0], 0x07);
@@ -31,14 +31,14 @@ static void sets_of_cores_are_joined_and_parted(void **state) {
   assert_int_equal(set.words[0], 0x01);
 }
 
-static void a_process_may_run_somewhere(void **state) {
+TEST(a_process_may_run_somewhere) {
   core_set set = cores_allowed();
   int32_t first;
   cores_take(&set, &first, 1, 1);
   assert_true(first >= 0);
 }
 
-static void each_server_has_a_rank_and_each_device_of_a_single_one(void **state) {
+TEST(each_server_has_a_rank_and_each_device_of_a_single_one) {
   situ_platform *p = NULL;
   situ_error error;
   int32_t rank_of[4];
@@ -57,7 +57,7 @@ static void each_server_has_a_rank_and_each_device_of_a_single_one(void **state)
 
 /* Their clock shows 5,000,000 more at 1,000,000 of ours, and 5,000,100 more at 2,000,000: it gains 100 in 1,000,000. At
  * 1,500,000 of ours it shows 1,500,000 + 5,000,050. */
-static void clocks_that_drift_are_read_on_the_line_between_two_comparisons(void **state) {
+TEST(clocks_that_drift_are_read_on_the_line_between_two_comparisons) {
   run_clock early = {.at_ns = 1000000, .more_ns = 5000000}, late = {.at_ns = 2000000, .more_ns = 5000100};
   assert_int_equal(run_clock_own_ns(early, late, 6000000), 1000000);
   assert_int_equal(run_clock_own_ns(early, late, 7000100), 2000000);
@@ -66,7 +66,7 @@ static void clocks_that_drift_are_read_on_the_line_between_two_comparisons(void 
 }
 
 /* Without mpirun there is one rank, and what concerns ranks is left out. */
-static void a_process_alone_is_rank_0_of_1(void **state) {
+TEST(a_process_alone_is_rank_0_of_1) {
   ranks *r;
   wait_limit wait = {0};
   unsetenv("OMPI_COMM_WORLD_SIZE");
@@ -78,15 +78,4 @@ static void a_process_alone_is_rank_0_of_1(void **state) {
   ranks_close(r);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(workers_get_neighbouring_cores_and_the_set_loses_them),
-      cmocka_unit_test(where_cores_do_not_suffice_nobody_gets_any),
-      cmocka_unit_test(sets_of_cores_are_joined_and_parted),
-      cmocka_unit_test(a_process_may_run_somewhere),
-      cmocka_unit_test(each_server_has_a_rank_and_each_device_of_a_single_one),
-      cmocka_unit_test(clocks_that_drift_are_read_on_the_line_between_two_comparisons),
-      cmocka_unit_test(a_process_alone_is_rank_0_of_1),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -98,7 +98,7 @@ static situ_status ask(scene *s, const char *verb, double limit_s) {
   return status;
 }
 
-static void a_worker_answers_and_shares_memory(void **state) {
+TEST(a_worker_answers_and_shares_memory) {
   scene s;
   start(&s, 0);
   s.shared[0] = 40;
@@ -108,7 +108,7 @@ static void a_worker_answers_and_shares_memory(void **state) {
   stop(&s);
 }
 
-static void runs_are_done_in_the_order_in_which_they_were_asked_for(void **state) {
+TEST(runs_are_done_in_the_order_in_which_they_were_asked_for) {
   scene s;
   worker_ran ran;
   wait_limit wait = {.limit_s = 10};
@@ -124,7 +124,7 @@ static void runs_are_done_in_the_order_in_which_they_were_asked_for(void **state
   stop(&s);
 }
 
-static void what_an_engine_refuses_is_told_and_the_worker_goes_on(void **state) {
+TEST(what_an_engine_refuses_is_told_and_the_worker_goes_on) {
   scene s;
   worker_ran ran;
   wait_limit wait = {.limit_s = 10};
@@ -151,14 +151,12 @@ static void ends_in(const char *verb, double limit_s, const char *expected) {
   stop(&s);
 }
 
-static void a_worker_that_ends_or_crashes_is_one_clear_error(void **state) {
+TEST(a_worker_that_ends_or_crashes_is_one_clear_error) {
   ends_in("exit", 10, "ended during \"exit\"");
   ends_in("crash", 10, "killed by signal 6");
 }
-static void a_worker_that_hangs_is_killed_at_its_limit(void **state) {
-  ends_in("hang", 0.3, "gave no answer to \"hang\" within 0.3 s");
-}
-static void nonsense_is_recognised(void **state) {
+TEST(a_worker_that_hangs_is_killed_at_its_limit) { ends_in("hang", 0.3, "gave no answer to \"hang\" within 0.3 s"); }
+TEST(nonsense_is_recognised) {
   ends_in("garbage", 10, "malformed answer");
   ends_in("huge", 10, "malformed answer");
   ends_in("no json", 10, "malformed answer");
@@ -176,7 +174,7 @@ static void nonsense_is_recognised(void **state) {
 #define SANITIZED false
 #endif
 
-static void memory_is_limited(void **state) {
+TEST(memory_is_limited) {
   if (SANITIZED) skip(); /* its memory is reserved before anything is limited */
   scene s;
   start(&s, (int64_t)256 << 20);
@@ -185,7 +183,7 @@ static void memory_is_limited(void **state) {
   stop(&s);
 }
 
-static void runs_that_crash_or_hang_end_in_one_error(void **state) {
+TEST(runs_that_crash_or_hang_end_in_one_error) {
   for (int32_t binding = -2; binding < 0; binding++) {
     scene s;
     worker_ran ran;
@@ -200,7 +198,7 @@ static void runs_that_crash_or_hang_end_in_one_error(void **state) {
   }
 }
 
-static void a_worker_killed_from_outside_is_told_as_such(void **state) {
+TEST(a_worker_killed_from_outside_is_told_as_such) {
   scene s;
   start(&s, 0);
   assert_int_equal(ask(&s, "add", 10), SITU_STATUS_OK);
@@ -218,7 +216,7 @@ static void a_worker_killed_from_outside_is_told_as_such(void **state) {
 
 static bool stop_at_third(void *context) { return ++*(int *)context >= 3; }
 
-static void a_caller_who_asks_to_stop_is_heard(void **state) {
+TEST(a_caller_who_asks_to_stop_is_heard) {
   scene s;
   int asked = 0;
   json_value *answer;
@@ -229,7 +227,7 @@ static void a_caller_who_asks_to_stop_is_heard(void **state) {
   stop(&s);
 }
 
-static void two_workers_run_side_by_side(void **state) {
+TEST(two_workers_run_side_by_side) {
   scene a, b;
   worker_ran ran;
   wait_limit wait = {.limit_s = 10};
@@ -252,7 +250,7 @@ static void two_workers_run_side_by_side(void **state) {
 static void count_end(void *context) { ((int32_t *)context)[20]++; }
 
 /* The same calls without a process: nothing is left to wait for, and the end is reported once. */
-static void in_process_the_same_calls_work_on_the_callers_thread(void **state) {
+TEST(in_process_the_same_calls_work_on_the_callers_thread) {
   scene s = {.shared = shared_new(SHARED_BYTES)};
   worker_handler handler = {.call = fake_call, .run = fake_run, .end = count_end, .context = s.shared};
   worker_options options = {.name = "fake here", .core = -1, .in_process = true};
@@ -283,20 +281,4 @@ static void in_process_the_same_calls_work_on_the_callers_thread(void **state) {
   shared_free(s.shared, SHARED_BYTES);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_worker_answers_and_shares_memory),
-      cmocka_unit_test(runs_are_done_in_the_order_in_which_they_were_asked_for),
-      cmocka_unit_test(what_an_engine_refuses_is_told_and_the_worker_goes_on),
-      cmocka_unit_test(a_worker_that_ends_or_crashes_is_one_clear_error),
-      cmocka_unit_test(a_worker_that_hangs_is_killed_at_its_limit),
-      cmocka_unit_test(nonsense_is_recognised),
-      cmocka_unit_test(memory_is_limited),
-      cmocka_unit_test(runs_that_crash_or_hang_end_in_one_error),
-      cmocka_unit_test(a_worker_killed_from_outside_is_told_as_such),
-      cmocka_unit_test(a_caller_who_asks_to_stop_is_heard),
-      cmocka_unit_test(two_workers_run_side_by_side),
-      cmocka_unit_test(in_process_the_same_calls_work_on_the_callers_thread),
-  };
-  return cmocka_run_group_tests_name("worker", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -20,8 +20,7 @@ static int64_t bound_of(const situ_problem *p) {
 /* a (1) feeds b and c (10 each), which feed d (1), on two devices alike. On one device that takes 1 + 20 + 1 = 22; with
  * b beside a and d beside c it is 1 + 10 + size + 1 the one way and 1 + size + 10 + 1 the other: 24 with tensors of 12
  * bytes, 14 with 2. Two such diamonds in a row take the sum, since the tensor between them stays where it is. */
-static void diamonds_in_a_row_are_added_up(void **state) {
-  (void)state;
+TEST(diamonds_in_a_row_are_added_up) {
   for (int32_t k = 0; k < 4; k++) {
     int64_t size = k % 2 ? 2 : 12;
     int32_t n_diamonds = 1 + k / 2;
@@ -45,8 +44,7 @@ static void diamonds_in_a_row_are_added_up(void **state) {
 
 /* In a chain one thing happens after the other, so that links are never contended for, and every block is one operator:
  * the bound is the best of all placements. */
-static void on_chains_it_is_the_optimum(void **state) {
-  (void)state;
+TEST(on_chains_it_is_the_optimum) {
   for (uint64_t seed = 1; seed <= 200; seed++) {
     rng r = rng_new(seed);
     lab s = lab_mesh(2 + (int32_t)(seed % 2), SITU_UNLIMITED_BYTES);
@@ -66,8 +64,7 @@ static void on_chains_it_is_the_optimum(void **state) {
 
 /* Three operators side by side, of 3, 1 and 2 ns, and one that waits for them: each has two rivals, and goes the sooner
  * the less it takes, until no more than `largest` stand side by side. */
-static void the_least_work_is_left_out_first(void **state) {
-  (void)state;
+TEST(the_least_work_is_left_out_first) {
   static const int64_t time_ns[4] = {3, 1, 2, 5};
   static const bool expected[3][4] = {{false, true, true, false}, {false, true, false, false}, {false}};
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
@@ -85,8 +82,7 @@ static void the_least_work_is_left_out_first(void **state) {
 }
 
 /* The same with the first of least work, and with nothing else to leave out. */
-static void the_first_operator_may_be_left_out(void **state) {
-  (void)state;
+TEST(the_first_operator_may_be_left_out) {
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 3; v++) lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 1 + v, 0, 0);
   lab_tensor(&s, 0, 1, 2, -1);
@@ -102,8 +98,7 @@ static void the_first_operator_may_be_left_out(void **state) {
 /* Between a and z, 1 ns each, two rows of 20 operators of 10 ns, with more tensors than a block holds. Each of one row
  * has the 20 of the other as rivals, and the more it has the sooner it is left out: so one row goes after the first of
  * it has gone, and the other stays, 1 + 200 + 1. */
-static void what_is_too_large_is_thinned(void **state) {
-  (void)state;
+TEST(what_is_too_large_is_thinned) {
   enum { ROW = 20, N = 2 * ROW + 2 };
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < N; v++) {
@@ -121,8 +116,7 @@ static void what_is_too_large_is_thinned(void **state) {
 
 /* On one device, a, 20 operators of 10 ns side by side and z: too many to search, and what leads over one of the 20
  * takes 12 ns, whatever is left out. */
-static void what_is_given_up_still_takes_its_longest_way(void **state) {
-  (void)state;
+TEST(what_is_given_up_still_takes_its_longest_way) {
   lab s = lab_mesh(1, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 22; v++) {
     char name[8];
@@ -163,8 +157,7 @@ static lab random_diamonds(uint64_t seed, int32_t beside) {
 
 /* With a plan known, only better ones are looked for: where there are none the certificate claims what the plan leaves
  * after the heads, or less where only that is proved. The judge proves what it claims. */
-static void claims_below_a_known_plan_are_proved(void **state) {
-  (void)state;
+TEST(claims_below_a_known_plan_are_proved) {
   int32_t n_blocks = 0, n_whole = 0;
   for (uint64_t seed = 1; seed <= 150; seed++) {
     bool thinned = seed % 2;
@@ -206,8 +199,7 @@ static void claims_below_a_known_plan_are_proved(void **state) {
 
 /* Where a plan of 1 ns was known nothing was below it, which says nothing of what is below a plan of a second; and what
  * a search of one schedule in a layer found is less than that of many. */
-static void what_a_lesser_search_found_is_not_taken_over(void **state) {
-  (void)state;
+TEST(what_a_lesser_search_found_is_not_taken_over) {
   int32_t n_lesser = 0;
   for (uint64_t seed = 1; seed <= 40; seed++) {
     bool narrow = seed % 2;
@@ -242,8 +234,7 @@ static void what_a_lesser_search_found_is_not_taken_over(void **state) {
  * on the second. p reads 10 bytes of x and 1 of c, p' both of c': a block of p has the same times and ways as one of
  * p', but x may be where p is. That takes 1 + 1 + 1 + (1 + 1) to the end of p and 1 + (10 + 1) to that of p', then 1.
  * Over each cut behind x goes one more tensor, from x to p or from c to z, so that each block is one operator. */
-static void blocks_that_differ_in_what_comes_from_the_cut_are_told_apart(void **state) {
-  (void)state;
+TEST(blocks_that_differ_in_what_comes_from_the_cut_are_told_apart) {
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 8; v++) {
     lab_operator(&s, (const char *[]){"x", "y", "c", "p", "c'", "p'", "z", "z'"}[v], 1, 0, 0);
@@ -260,8 +251,7 @@ static void blocks_that_differ_in_what_comes_from_the_cut_are_told_apart(void **
   lab_free(&s);
 }
 
-static void it_is_never_above_the_optimum(void **state) {
-  (void)state;
+TEST(it_is_never_above_the_optimum) {
   int32_t n_equal = 0, n_positive = 0;
   for (uint64_t seed = 1; seed <= 400; seed++) {
     lab_options o = {.seed = seed,
@@ -284,18 +274,4 @@ static void it_is_never_above_the_optimum(void **state) {
   assert_true(n_positive > 200 && n_equal > 100);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(diamonds_in_a_row_are_added_up),
-      cmocka_unit_test(on_chains_it_is_the_optimum),
-      cmocka_unit_test(the_least_work_is_left_out_first),
-      cmocka_unit_test(the_first_operator_may_be_left_out),
-      cmocka_unit_test(what_is_too_large_is_thinned),
-      cmocka_unit_test(what_is_given_up_still_takes_its_longest_way),
-      cmocka_unit_test(claims_below_a_known_plan_are_proved),
-      cmocka_unit_test(what_a_lesser_search_found_is_not_taken_over),
-      cmocka_unit_test(blocks_that_differ_in_what_comes_from_the_cut_are_told_apart),
-      cmocka_unit_test(it_is_never_above_the_optimum),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -97,8 +97,7 @@ static lab problem_of(uint64_t seed, int32_t n_operators, int32_t n_devices) {
   return lab_random(&o);
 }
 
-static void an_exact_search_finds_the_least_of_all_schedules(void **state) {
-  (void)state;
+TEST(an_exact_search_finds_the_least_of_all_schedules) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
     lab l = problem_of(seed, 4 + (int32_t)(seed % 3), 2 + (int32_t)(seed % 2));
     block_result found = search_whole(l.problem, 1 << 20, false);
@@ -111,8 +110,7 @@ static void an_exact_search_finds_the_least_of_all_schedules(void **state) {
   }
 }
 
-static void a_merged_search_never_says_more_than_the_exact_one(void **state) {
-  (void)state;
+TEST(a_merged_search_never_says_more_than_the_exact_one) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(400); seed++) {
     lab l = problem_of(seed, 8 + (int32_t)(seed % 3), 2 + (int32_t)(seed % 3));
     int64_t exact = search_whole(l.problem, 1 << 20, false).value_ns;
@@ -144,8 +142,7 @@ static int64_t time_of_schedule(const situ_problem *p, const int32_t *device, co
 }
 
 /* Equal devices are sorted on the way: their names have to be found again. */
-static void the_best_schedule_is_read_back_from_the_trace(void **state) {
-  (void)state;
+TEST(the_best_schedule_is_read_back_from_the_trace) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(400); seed++) {
     lab_options o = {.seed = seed,
                      .n_operators = 7 + (int32_t)(seed % 4),
@@ -194,8 +191,7 @@ static void says_at_once(const situ_problem *p, int64_t value_ns) {
  * eighth runs on the first alone, 5000 ns. All work of the second is 6001 ns, of the first 10,999. At no price for the
  * first device there are 6000 ns for the second to do. At the other prices, 34, 69 and 139 of the first for 128 of the
  * second, it is (768,000 + 128 + 5000 x) / (128 + x): 5791, 5651 and 5480. */
-static void work_that_one_device_alone_can_do_counts_whole(void **state) {
-  (void)state;
+TEST(work_that_one_device_alone_can_do_counts_whole) {
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 8; v++) {
     lab_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h"}[v], v < 6 ? 1000 : 1, 0, 0);
@@ -211,8 +207,7 @@ static void work_that_one_device_alone_can_do_counts_whole(void **state) {
 
 /* Seven operators of 1000 ns on the first device alone, and one that takes no time on either: a device that does
  * nothing else has no work to be even with. */
-static void a_device_without_work_leaves_the_prices_of_the_others(void **state) {
-  (void)state;
+TEST(a_device_without_work_leaves_the_prices_of_the_others) {
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 8; v++) {
     lab_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h"}[v], v < 7 ? 1000 : 0, 0, 0);
@@ -227,8 +222,7 @@ static void a_device_without_work_leaves_the_prices_of_the_others(void **state) 
 
 /* Eight operators that need nothing from each other, of 2 ns on one device and 5 on the other, so that many schedules
  * have equal bounds. From the start there are 8 * 2 children, and of each schedule of k operators (8 - k) * 2. */
-static void a_layer_is_no_wider_than_allowed(void **state) {
-  (void)state;
+TEST(a_layer_is_no_wider_than_allowed) {
   int64_t widest = 0;
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 8; v++) {
@@ -250,8 +244,7 @@ static void a_layer_is_no_wider_than_allowed(void **state) {
 
 /* Two operators, one after the other, on one device: each layer has one schedule, and nothing is left out at a width of
  * one. */
-static void a_layer_that_just_fits_is_kept_whole(void **state) {
-  (void)state;
+TEST(a_layer_that_just_fits_is_kept_whole) {
   lab s = lab_mesh(1, SITU_UNLIMITED_BYTES);
   lab_operator(&s, "a", 2, 0, 0);
   lab_operator(&s, "b", 3, 0, 0);
@@ -283,8 +276,7 @@ static lab two_that_send(void) {
   return s;
 }
 
-static void a_link_carries_one_tensor_after_the_other(void **state) {
-  (void)state;
+TEST(a_link_carries_one_tensor_after_the_other) {
   lab s = two_that_send();
   block_limits limits = {.width = 1 << 10, .links = true, .upper_ns = BLOCK_FAR_NS, .max_children = INT64_MAX};
   assert_int_equal(search_within(s.problem, limits).value_ns, 23);
@@ -293,8 +285,7 @@ static void a_link_carries_one_tensor_after_the_other(void **state) {
 
 /* a runs on the first device, c and d on the second, 1 ns each, and both use a's 10 bytes, which go there once: they
  * are there at 11, c ends at 12 and d at 13. */
-static void what_is_there_is_not_sent_again(void **state) {
-  (void)state;
+TEST(what_is_there_is_not_sent_again) {
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 3; v++) {
     lab_operator(&s, (const char *[]){"a", "c", "d"}[v], 1, 0, 0);
@@ -308,8 +299,7 @@ static void what_is_there_is_not_sent_again(void **state) {
 }
 
 /* The problem of two that send, cut behind k: what a and b made passes the cut, and is still where it was made. */
-static void what_passes_a_cut_is_where_it_was(void **state) {
-  (void)state;
+TEST(what_passes_a_cut_is_where_it_was) {
   lab s = two_that_send();
   block_machine machine;
   thin_graph g;
@@ -338,8 +328,7 @@ static void what_passes_a_cut_is_where_it_was(void **state) {
 
 /* Where they are made is noted in 4 bits for each tensor that somebody still needs, where they are in one for each
  * memory: of 16 tensors, and of 64 such places. With more the search gives up. */
-static void links_are_followed_for_16_tensors(void **state) {
-  (void)state;
+TEST(links_are_followed_for_16_tensors) {
   static const struct {
     int32_t n_devices, n_tensors;
     bool finished;
@@ -420,8 +409,7 @@ static lab draw_with_idle(uint64_t seed, bool *idle) {
   return l;
 }
 
-static void what_a_search_with_links_says_is_what_its_schedule_takes(void **state) {
-  (void)state;
+TEST(what_a_search_with_links_says_is_what_its_schedule_takes) {
   int32_t n_ways = 0, n_waits = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(2000); seed++) {
     bool idle[16], fits;
@@ -470,8 +458,7 @@ static void what_a_search_with_links_says_is_what_its_schedule_takes(void **stat
   if (n_ways < rounds_of(1000) || n_waits < rounds_of(100)) fail_msg("%d ways, %d wait", (int)n_ways, (int)n_waits);
 }
 
-static void blocks_are_for_streams_of_8_devices(void **state) {
-  (void)state;
+TEST(blocks_are_for_streams_of_8_devices) {
   lab l = problem_of(1, 4, 2);
   situ_problem many = *l.problem, other = *l.problem;
   many.n_devices = BLOCK_DEVICES;
@@ -486,8 +473,7 @@ static void blocks_are_for_streams_of_8_devices(void **state) {
 
 /* Task 7 takes 7, 15, 11; it gets 23 from task 3 and gives 17 to task 10. What deletes task 4 afterwards keeps its way.
  */
-static void a_second_deletion_keeps_the_ways_of_the_first(void **state) {
-  (void)state;
+TEST(a_second_deletion_keeps_the_ways_of_the_first) {
   lab l = lab_topcuoglu();
   arena *a = arena_new();
   thin_graph whole, once, twice;
@@ -510,22 +496,4 @@ static void a_second_deletion_keeps_the_ways_of_the_first(void **state) {
   lab_free(&l);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_exact_search_finds_the_least_of_all_schedules),
-      cmocka_unit_test(a_merged_search_never_says_more_than_the_exact_one),
-      cmocka_unit_test(the_best_schedule_is_read_back_from_the_trace),
-      cmocka_unit_test(work_that_one_device_alone_can_do_counts_whole),
-      cmocka_unit_test(a_device_without_work_leaves_the_prices_of_the_others),
-      cmocka_unit_test(a_layer_is_no_wider_than_allowed),
-      cmocka_unit_test(a_layer_that_just_fits_is_kept_whole),
-      cmocka_unit_test(a_link_carries_one_tensor_after_the_other),
-      cmocka_unit_test(what_is_there_is_not_sent_again),
-      cmocka_unit_test(what_passes_a_cut_is_where_it_was),
-      cmocka_unit_test(links_are_followed_for_16_tensors),
-      cmocka_unit_test(what_a_search_with_links_says_is_what_its_schedule_takes),
-      cmocka_unit_test(blocks_are_for_streams_of_8_devices),
-      cmocka_unit_test(a_second_deletion_keeps_the_ways_of_the_first),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -39,8 +39,7 @@ static void find_prices(found *f, const lab *s) {
   assert_true(call_price_make(&f->c, &f->l, &unsupported, s->arena));
 }
 
-static void a_diamond_has_six_ideals(void **state) {
-  (void)state;
+TEST(a_diamond_has_six_ideals) {
   lab s = machine(4, 7);
   lab_tensor(&s, 0, 3, 1, 2, -1);
   lab_tensor(&s, 1, 5, 3, -1);
@@ -55,8 +54,7 @@ static void a_diamond_has_six_ideals(void **state) {
 }
 
 /* a feeds b, which takes no time, has no weights and hands on nothing that costs, to c; d takes no time and feeds c. */
-static void idle_operators_are_fused(void **state) {
-  (void)state;
+TEST(idle_operators_are_fused) {
   lab s = machine(4, 0);
   for (int32_t v = 1; v < 4; v += 2) s.time_ns[v][0] = s.time_ns[v][1] = 0;
   lab_tensor(&s, 0, 5, 1, -1);
@@ -73,8 +71,7 @@ static void idle_operators_are_fused(void **state) {
 
 /* The same b, needing 50 bytes while it runs and c none: it stays by itself, for the accelerator may have room for c
  * alone. */
-static void what_needs_more_memory_than_its_user_is_not_fused(void **state) {
-  (void)state;
+TEST(what_needs_more_memory_than_its_user_is_not_fused) {
   for (int32_t workspace = 0; workspace <= 50; workspace += 50) {
     lab s = machine(0, 0);
     lab_operator(&s, "b", 0, 0, workspace);
@@ -89,8 +86,7 @@ static void what_needs_more_memory_than_its_user_is_not_fused(void **state) {
   }
 }
 
-static void a_chain_that_does_not_fit_pays_for_the_host_or_for_its_cut(void **state) {
-  (void)state;
+TEST(a_chain_that_does_not_fit_pays_for_the_host_or_for_its_cut) {
   lab s = machine(3, 40); /* two fit at a time */
   lab_tensor(&s, 0, 3, 1, -1);
   lab_tensor(&s, 1, 5, 2, -1);
@@ -107,8 +103,7 @@ static void a_chain_that_does_not_fit_pays_for_the_host_or_for_its_cut(void **st
 
 /* a hands 5 bytes to b, which takes no time and hands 5 on to c, and that 7 to d; a, which makes 20 more for d, needs
  * the most memory. b is one with a, whatever c makes. */
-static void what_hands_on_no_more_than_it_takes_is_fused(void **state) {
-  (void)state;
+TEST(what_hands_on_no_more_than_it_takes_is_fused) {
   lab s = machine(4, 0);
   s.time_ns[1][0] = s.time_ns[1][1] = 0;
   for (int32_t v = 0; v < 3; v++) lab_tensor(&s, v, v == 2 ? 7 : 5, v + 1, -1);
@@ -124,8 +119,7 @@ static void what_hands_on_no_more_than_it_takes_is_fused(void **state) {
 /* a hands 5 bytes to b, which takes no time and hands 2 and 2 on to c; a makes 20 more for c. With 2 ns of latency on
  * one way, there or back, those of a take 7 ns on it and those of b 8: b stays by itself. With none it is one with a.
  */
-static void each_way_may_cost_what_is_handed_on(void **state) {
-  (void)state;
+TEST(each_way_may_cost_what_is_handed_on) {
   for (int slow = -1; slow < 2; slow++) {
     lab s = machine(3, 0);
     if (slow >= 0) s.links[slow].latency_ns = 2;
@@ -144,8 +138,7 @@ static void each_way_may_cost_what_is_handed_on(void **state) {
 /* In ms: a and c take 10 on the host and 1 on the accelerator, b 10 and 50; each tensor takes 1. Two calls and b on the
  * host take 2 + 10 + 2 = 14, one call 2 + 20 = 22, none 30. Only one is allowed: at a toll of y a call, two come to 14
  * + y and one to 22, so that a toll of 8 proves all of it. */
-static void a_toll_counts_the_calls(void **state) {
-  (void)state;
+TEST(a_toll_counts_the_calls) {
   enum { MS = 1000000 };
   lab s = machine(3, 7);
   for (int32_t v = 0; v < 3; v++) {
@@ -168,8 +161,7 @@ static void a_toll_counts_the_calls(void **state) {
  * calls take 64 g, one 65 g, none 66 g; one is allowed. At a toll of g, a 64th of 64 g and the first that is tried, all
  * three prove 65 g. The tolls tried later are too low: the last that halving reaches, g (1 - 2^-11), proves 512 ns
  * less. */
-static void the_best_toll_is_gone_back_to(void **state) {
-  (void)state;
+TEST(the_best_toll_is_gone_back_to) {
   enum { G = 1 << 20 };
   lab s = machine(3, 7);
   for (int32_t v = 0; v < 3; v++) {
@@ -189,8 +181,7 @@ static void the_best_toll_is_gone_back_to(void **state) {
 
 /* Into the accelerator a tensor of 3 bytes takes 3 ns, out of it 5. Two operators take 10 and 1 each, and the tensor
  * goes from the one to the other: 22 + 5 + 3. */
-static void all_times_are_added_up(void **state) {
-  (void)state;
+TEST(all_times_are_added_up) {
   lab s = machine(2, 7);
   s.links[1].latency_ns = 2;
   lab_tensor(&s, 0, 3, 1, -1);
@@ -204,8 +195,7 @@ static void all_times_are_added_up(void **state) {
 }
 
 /* Of the two ways through a diamond the one over operator 2, which takes 2 ns at least and not 1, is the longest. */
-static void the_path_is_the_longest_way(void **state) {
-  (void)state;
+TEST(the_path_is_the_longest_way) {
   lab s = machine(4, 7);
   s.time_ns[2][1] = 2;
   lab_tensor(&s, 0, 3, 1, 2, -1);
@@ -258,8 +248,7 @@ static void groups_are_followed(int32_t n_groups) {
   lab_free(&chain);
 }
 
-static void the_first_64_groups_that_few_ideals_cut_are_followed(void **state) {
-  (void)state;
+TEST(the_first_64_groups_that_few_ideals_cut_are_followed) {
   for (int32_t n_groups = 1; n_groups < 6; n_groups++) groups_are_followed(n_groups);
   groups_are_followed(66);
 }
@@ -280,8 +269,7 @@ static int64_t simulated_cost(const call_lattice *l, simulator *s, int32_t lower
   return r.value_ns == SITU_NEVER_NS ? r.value_ns : r.finish_ns[member] - r.start_ns[member];
 }
 
-static void the_walk_passes_each_call_once_at_its_price(void **state) {
-  (void)state;
+TEST(the_walk_passes_each_call_once_at_its_price) {
   int64_t n_calls = 0;
   for (uint64_t seed = 0; seed < 300; seed++) {
     lab_options o = {
@@ -321,8 +309,7 @@ static void the_walk_passes_each_call_once_at_its_price(void **state) {
 
 /* Group 0 is cut by both ideals, at a level of 2 bytes; an accelerator holds 10. A call of 7 more bytes of the group
  * after level 1 makes 9, level 4; after level 2 they are 11 and do not fit. */
-static void tied_calls_have_to_fit_together(void **state) {
-  (void)state;
+TEST(tied_calls_have_to_fit_together) {
   uint64_t cut[2] = {1, 1};
   call_graph g = {.call_bytes = 10};
   call_lattice l = {.graph = &g, .cut = cut, .n = 2};
@@ -340,21 +327,4 @@ static void tied_calls_have_to_fit_together(void **state) {
   assert_int_equal(call_price_level(&c, &move, 3), 3);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_diamond_has_six_ideals),
-      cmocka_unit_test(idle_operators_are_fused),
-      cmocka_unit_test(tied_calls_have_to_fit_together),
-      cmocka_unit_test(what_needs_more_memory_than_its_user_is_not_fused),
-      cmocka_unit_test(what_hands_on_no_more_than_it_takes_is_fused),
-      cmocka_unit_test(each_way_may_cost_what_is_handed_on),
-      cmocka_unit_test(a_toll_counts_the_calls),
-      cmocka_unit_test(the_best_toll_is_gone_back_to),
-      cmocka_unit_test(all_times_are_added_up),
-      cmocka_unit_test(the_path_is_the_longest_way),
-      cmocka_unit_test(the_first_64_groups_that_few_ideals_cut_are_followed),
-      cmocka_unit_test(a_chain_that_does_not_fit_pays_for_the_host_or_for_its_cut),
-      cmocka_unit_test(the_walk_passes_each_call_once_at_its_price),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -14,8 +14,7 @@ static lab draw(situ_execution execution, uint64_t seed) {
   return lab_random(&o);
 }
 
-static void a_broken_thin_graph_is_named(void **state) {
-  (void)state;
+TEST(a_broken_thin_graph_is_named) {
   lab l = draw(SITU_EXECUTION_STREAM, 3);
   arena *a = arena_new();
   thin_graph g;
@@ -39,8 +38,7 @@ static void a_broken_thin_graph_is_named(void **state) {
   lab_free(&l);
 }
 
-static void a_broken_block_is_named(void **state) {
-  (void)state;
+TEST(a_broken_block_is_named) {
   lab l = draw(SITU_EXECUTION_STREAM, 3);
   arena *a = arena_new();
   thin_graph g;
@@ -80,8 +78,7 @@ static void a_broken_block_is_named(void **state) {
   lab_free(&l);
 }
 
-static void broken_shares_are_named(void **state) {
-  (void)state;
+TEST(broken_shares_are_named) {
   lab l = draw(SITU_EXECUTION_PIPELINE, 3);
   arena *a = arena_new();
   shares s;
@@ -107,8 +104,7 @@ static void broken_shares_are_named(void **state) {
   lab_free(&l);
 }
 
-static void a_broken_call_graph_is_named(void **state) {
-  (void)state;
+TEST(a_broken_call_graph_is_named) {
   lab l = draw(SITU_EXECUTION_CALLS, 3);
   arena *a = arena_new();
   call_graph g;
@@ -148,8 +144,7 @@ static void a_broken_call_graph_is_named(void **state) {
   lab_free(&l);
 }
 
-static void broken_items_are_named(void **state) {
-  (void)state;
+TEST(broken_items_are_named) {
   lab l = draw(SITU_EXECUTION_STREAM, 3);
   arena *a = arena_new();
   items x;
@@ -168,8 +163,7 @@ static void broken_items_are_named(void **state) {
   lab_free(&l);
 }
 
-static void a_broken_chain_of_visits_is_named(void **state) {
-  (void)state;
+TEST(a_broken_chain_of_visits_is_named) {
   lab l = draw(SITU_EXECUTION_STREAM, 3);
   int32_t chain[] = {1, 4, 7, 9, 12}, from[] = {0, 2}, to[] = {2, 4};
   int64_t price[] = {0, 3};
@@ -187,11 +181,4 @@ static void a_broken_chain_of_visits_is_named(void **state) {
   lab_free(&l);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_broken_thin_graph_is_named), cmocka_unit_test(a_broken_block_is_named),
-      cmocka_unit_test(broken_shares_are_named),      cmocka_unit_test(a_broken_call_graph_is_named),
-      cmocka_unit_test(broken_items_are_named),       cmocka_unit_test(a_broken_chain_of_visits_is_named),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

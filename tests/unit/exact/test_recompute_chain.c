@@ -263,8 +263,7 @@ static void try_case(uint64_t seed, counts *n) {
   arena_free(a);
 }
 
-static void no_choice_of_layers_is_better(void **state) {
-  (void)state;
+TEST(no_choice_of_layers_is_better) {
   counts n = {0};
   int32_t rounds = rounds_of(1000);
   for (uint64_t seed = 0; seed < (uint64_t)rounds; seed++) try_case(seed, &n);
@@ -274,7 +273,4 @@ static void no_choice_of_layers_is_better(void **state) {
   assert_true(n.mixed > rounds / 100 && n.infeasible > rounds / 20);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(no_choice_of_layers_is_better)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

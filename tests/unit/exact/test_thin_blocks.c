@@ -233,8 +233,7 @@ static void hold_ordered(const situ_problem *p, rng *r, arena *a) {
   hold_blocks(&ordered, r, a);
 }
 
-static void numbers_are_those_of_the_definition(void **state) {
-  (void)state;
+TEST(numbers_are_those_of_the_definition) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1000); seed++) {
     lab l = draw(seed);
     arena *a = arena_new();
@@ -256,7 +255,4 @@ static void numbers_are_those_of_the_definition(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_are_those_of_the_definition)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -37,8 +37,7 @@ static situ_graph *freeze(situ_graph_builder *b) {
   return g;
 }
 
-static void an_order_that_is_topological_is_kept(void **state) {
-  (void)state;
+TEST(an_order_that_is_topological_is_kept) {
   situ_graph_builder *b = builder();
   const char *names[] = {"c", "a", "d", "b", "e"};
   for (int i = 0; i < 5; i++) op(b, names[i]);
@@ -54,8 +53,7 @@ static void an_order_that_is_topological_is_kept(void **state) {
   situ_graph_free(g);
 }
 
-static void an_order_that_is_not_is_changed_as_little_as_needed(void **state) {
-  (void)state;
+TEST(an_order_that_is_not_is_changed_as_little_as_needed) {
   situ_graph_builder *b = builder();
   for (int i = 0; i < 4; i++) op(b, (const char *[]){"a", "b", "c", "d"}[i]);
   use(b, 0, 2); /* c -> a: only a has to wait; the smallest ready number goes first: b c a d */
@@ -68,8 +66,7 @@ static void an_order_that_is_not_is_changed_as_little_as_needed(void **state) {
   situ_graph_free(g);
 }
 
-static void an_operator_on_the_cycle_is_named_not_one_behind_it(void **state) {
-  (void)state;
+TEST(an_operator_on_the_cycle_is_named_not_one_behind_it) {
   situ_graph_builder *b = builder();
   op(b, "behind"); /* reads from the cycle and comes first */
   op(b, "source");
@@ -95,8 +92,7 @@ static void an_operator_on_the_cycle_is_named_not_one_behind_it(void **state) {
   situ_graph_builder_free(b);
 }
 
-static void two_operators_of_one_name_are_refused(void **state) {
-  (void)state;
+TEST(two_operators_of_one_name_are_refused) {
   situ_graph_builder *b = builder();
   op(b, "twin");
   op(b, "other");
@@ -108,8 +104,7 @@ static void two_operators_of_one_name_are_refused(void **state) {
   situ_graph_builder_free(b);
 }
 
-static void a_made_name_gives_way_to_given_ones(void **state) {
-  (void)state;
+TEST(a_made_name_gives_way_to_given_ones) {
   situ_graph_builder *b = builder();
   op(b, NULL);
   op(b, "");
@@ -123,8 +118,7 @@ static void a_made_name_gives_way_to_given_ones(void **state) {
   situ_graph_free(g);
 }
 
-static void a_name_that_is_no_text_is_made_anew(void **state) {
-  (void)state;
+TEST(a_name_that_is_no_text_is_made_anew) {
   situ_graph_builder *b = builder();
   op(b, "\xff\xfe");     /* bytes of no character */
   op(b, "na\xc3\xafve"); /* U+00EF */
@@ -136,8 +130,7 @@ static void a_name_that_is_no_text_is_made_anew(void **state) {
   situ_graph_free(g);
 }
 
-static void a_use_said_twice_counts_once(void **state) {
-  (void)state;
+TEST(a_use_said_twice_counts_once) {
   situ_graph_builder *b = builder();
   op(b, "a");
   op(b, "b");
@@ -163,8 +156,7 @@ static void a_use_said_twice_counts_once(void **state) {
   situ_graph_free(g);
 }
 
-static void what_is_out_of_range_is_refused(void **state) {
-  (void)state;
+TEST(what_is_out_of_range_is_refused) {
   situ_graph_builder *b = builder();
   situ_graph *g;
   situ_error error;
@@ -202,8 +194,7 @@ static void what_is_out_of_range_is_refused(void **state) {
   situ_graph_free(g);
 }
 
-static void what_was_said_comes_back(void **state) {
-  (void)state;
+TEST(what_was_said_comes_back) {
   situ_graph_builder *b = builder();
   char name[] = "conv", layer[] = "stem";
   int64_t dims[] = {2, -1, 7};
@@ -248,8 +239,7 @@ static void what_was_said_comes_back(void **state) {
   situ_graph_free(g);
 }
 
-static void groups_are_numbered_densely_and_lone_members_dropped(void **state) {
-  (void)state;
+TEST(groups_are_numbered_densely_and_lone_members_dropped) {
   situ_graph_builder *b = builder();
   const int32_t given[] = {INT32_MAX, 7, -1, 3, 7, INT32_MAX, INT32_MAX - 1};
   const int32_t expected[] = {0, 1, -1, -1, 1, 0, -1};
@@ -302,8 +292,7 @@ static void check_invariants(const situ_graph *g) {
   free(pair);
 }
 
-static void random_graphs_keep_the_invariants(void **state) {
-  (void)state;
+TEST(random_graphs_keep_the_invariants) {
   for (uint64_t seed = 0; seed < 200; seed++) {
     graph_random_options o = {.n_operators = 1 + (int32_t)(seed % 60),
                               .edge_density = 0.02 * (double)(seed % 50),
@@ -328,8 +317,7 @@ static bool leads(const situ_graph *g, int32_t u, int32_t v) {
   return false;
 }
 
-static void questions_about_neighbours_and_paths_are_answered(void **state) {
-  (void)state;
+TEST(questions_about_neighbours_and_paths_are_answered) {
   for (uint64_t seed = 1; seed <= 100; seed++) {
     graph_random_options o = {.n_operators = 14, .edge_density = 0.15, .seed = seed, .max_outputs = 2};
     situ_graph *g;
@@ -369,8 +357,7 @@ static void questions_about_neighbours_and_paths_are_answered(void **state) {
 }
 
 /* Nodes of any directed graph share a component exactly where each reaches the other, which Warshall's closure says. */
-static void components_are_what_reaches_each_other(void **state) {
-  (void)state;
+TEST(components_are_what_reaches_each_other) {
   enum { N = 12 };
   int32_t n_joined = 0;
   for (uint64_t seed = 1; seed <= 500; seed++) {
@@ -403,8 +390,7 @@ static void components_are_what_reaches_each_other(void **state) {
   assert_true(n_joined > 1000);
 }
 
-static void any_order_of_building_gives_the_same_relations(void **state) {
-  (void)state;
+TEST(any_order_of_building_gives_the_same_relations) {
   enum { N = 40 };
   for (uint64_t seed = 0; seed < 100; seed++) {
     rng r = rng_new(seed);
@@ -446,8 +432,7 @@ static void any_order_of_building_gives_the_same_relations(void **state) {
   }
 }
 
-static void a_seed_gives_one_random_graph(void **state) {
-  (void)state;
+TEST(a_seed_gives_one_random_graph) {
   graph_random_options o = {.n_operators = 100, .edge_density = 0.1, .seed = 1, .n_colocations = 5, .max_outputs = 3};
   situ_graph *a, *b, *c;
   assert_int_equal(graph_random(&a, &o, NULL), SITU_STATUS_OK);
@@ -464,8 +449,7 @@ static void a_seed_gives_one_random_graph(void **state) {
   situ_graph_free(c);
 }
 
-static void random_graphs_have_what_is_easily_forgotten(void **state) {
-  (void)state;
+TEST(random_graphs_have_what_is_easily_forgotten) {
   graph_random_options o = {
       .n_operators = 300, .edge_density = 0.03, .seed = 3, .n_colocations = 10, .max_outputs = 3, .training = true};
   situ_graph *g;
@@ -497,24 +481,4 @@ static void random_graphs_have_what_is_easily_forgotten(void **state) {
   assert_int_equal(graph_random(&g, &o, &error), SITU_STATUS_BAD_ARGUMENT);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_order_that_is_topological_is_kept),
-      cmocka_unit_test(an_order_that_is_not_is_changed_as_little_as_needed),
-      cmocka_unit_test(an_operator_on_the_cycle_is_named_not_one_behind_it),
-      cmocka_unit_test(two_operators_of_one_name_are_refused),
-      cmocka_unit_test(a_made_name_gives_way_to_given_ones),
-      cmocka_unit_test(a_name_that_is_no_text_is_made_anew),
-      cmocka_unit_test(a_use_said_twice_counts_once),
-      cmocka_unit_test(what_is_out_of_range_is_refused),
-      cmocka_unit_test(what_was_said_comes_back),
-      cmocka_unit_test(groups_are_numbered_densely_and_lone_members_dropped),
-      cmocka_unit_test(random_graphs_keep_the_invariants),
-      cmocka_unit_test(questions_about_neighbours_and_paths_are_answered),
-      cmocka_unit_test(components_are_what_reaches_each_other),
-      cmocka_unit_test(any_order_of_building_gives_the_same_relations),
-      cmocka_unit_test(a_seed_gives_one_random_graph),
-      cmocka_unit_test(random_graphs_have_what_is_easily_forgotten),
-  };
-  return cmocka_run_group_tests_name("graph", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -16,8 +16,7 @@ static situ_graph *draw(uint64_t seed) {
   return g;
 }
 
-static void frozen_graphs_keep_their_invariants(void **state) {
-  (void)state;
+TEST(frozen_graphs_keep_their_invariants) {
   for (uint64_t seed = 0; seed < 50; seed++) {
     situ_graph *g = draw(seed), *twice = NULL;
     assert_null(graph_check(g));
@@ -28,8 +27,7 @@ static void frozen_graphs_keep_their_invariants(void **state) {
   }
 }
 
-static void a_broken_operator_is_named(void **state) {
-  (void)state;
+TEST(a_broken_operator_is_named) {
   situ_graph *g = draw(2);
   BREAKS(graph_check(g), g->n_operators, 0, "1 to SITU_MAX_OPERATORS");
   BREAKS(graph_check(g), g->kind[3], g->n_kinds, "has a kind");
@@ -45,8 +43,7 @@ static void a_broken_operator_is_named(void **state) {
   situ_graph_free(g);
 }
 
-static void a_broken_colocation_is_named(void **state) {
-  (void)state;
+TEST(a_broken_colocation_is_named) {
   situ_graph *g = draw(2);
   int32_t first = 0, alone = 0;
   assert_true(g->n_colocations >= 2);
@@ -58,8 +55,7 @@ static void a_broken_colocation_is_named(void **state) {
   situ_graph_free(g);
 }
 
-static void a_broken_tensor_is_named(void **state) {
-  (void)state;
+TEST(a_broken_tensor_is_named) {
   situ_graph *g = draw(2);
   int32_t t = 0;
   while (g->use_start[t + 1] - g->use_start[t] < 2) t++;
@@ -75,8 +71,7 @@ static void a_broken_tensor_is_named(void **state) {
   situ_graph_free(g);
 }
 
-static void a_broken_input_is_named(void **state) {
-  (void)state;
+TEST(a_broken_input_is_named) {
   situ_graph *g = draw(2);
   int32_t v = 0;
   while (g->in_start[v + 1] - g->in_start[v] < 2) v++;
@@ -96,13 +91,4 @@ static void a_broken_input_is_named(void **state) {
   situ_graph_free(g);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(frozen_graphs_keep_their_invariants),
-      cmocka_unit_test(a_broken_operator_is_named),
-      cmocka_unit_test(a_broken_colocation_is_named),
-      cmocka_unit_test(a_broken_tensor_is_named),
-      cmocka_unit_test(a_broken_input_is_named),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -53,8 +53,7 @@ static situ_graph *three(void) {
   return g;
 }
 
-static void guesses_have_the_numbers_of_the_graph(void **state) {
-  (void)state;
+TEST(guesses_have_the_numbers_of_the_graph) {
   situ_graph *g = three();
   assert_int_equal(g->n_guesses, 3);
   const graph_guess *type = find(g, SITU_GUESS_TYPE, "T"), *role = find(g, SITU_GUESS_ROLE, "T");
@@ -68,8 +67,7 @@ static void guesses_have_the_numbers_of_the_graph(void **state) {
   situ_graph_free(g);
 }
 
-static void what_was_not_understood_is_a_guess_without_a_word(void **state) {
-  (void)state;
+TEST(what_was_not_understood_is_a_guess_without_a_word) {
   situ_graph_builder *b;
   situ_graph *g;
   assert_int_equal(situ_graph_builder_new(&b, "silent", NULL), SITU_STATUS_OK);
@@ -86,8 +84,7 @@ static void what_was_not_understood_is_a_guess_without_a_word(void **state) {
   situ_graph_free(g);
 }
 
-static void guesses_are_told_by_index(void **state) {
-  (void)state;
+TEST(guesses_are_told_by_index) {
   situ_graph *g = three();
   situ_guess guess = SITU_GUESS_INIT;
   assert_int_equal(situ_graph_guess_count(g), 3);
@@ -99,8 +96,7 @@ static void guesses_are_told_by_index(void **state) {
   situ_graph_free(g);
 }
 
-static void every_copy_is_guessed_as_the_first(void **state) {
-  (void)state;
+TEST(every_copy_is_guessed_as_the_first) {
   situ_graph *g = three(), *two;
   assert_int_equal(graph_copies(&two, g, 2, NULL), SITU_STATUS_OK);
   assert_int_equal(two->n_guesses, 3);
@@ -113,8 +109,7 @@ static void every_copy_is_guessed_as_the_first(void **state) {
   situ_graph_free(g);
 }
 
-static void a_gradient_is_guessed_as_its_operator(void **state) {
-  (void)state;
+TEST(a_gradient_is_guessed_as_its_operator) {
   situ_graph *g = three(), *step;
   assert_int_equal(graph_training(&step, g, (training_options){.optimizer = SITU_OPTIMIZER_SGD}, NULL), SITU_STATUS_OK);
   const graph_guess *type = find(step, SITU_GUESS_TYPE, "T"), *role = find(step, SITU_GUESS_ROLE, "T");
@@ -126,13 +121,4 @@ static void a_gradient_is_guessed_as_its_operator(void **state) {
   situ_graph_free(g);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(guesses_have_the_numbers_of_the_graph),
-      cmocka_unit_test(what_was_not_understood_is_a_guess_without_a_word),
-      cmocka_unit_test(guesses_are_told_by_index),
-      cmocka_unit_test(every_copy_is_guessed_as_the_first),
-      cmocka_unit_test(a_gradient_is_guessed_as_its_operator),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -67,8 +67,7 @@ static const struct {
                  {"builtin:bert-base", 12},
                  {"builtin:resnet50", 3 + 4 + 6 + 3}};
 
-static void layers_of_networks_are_found_by_names(void **state) {
-  (void)state;
+TEST(layers_of_networks_are_found_by_names) {
   for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
     situ_graph *g = generate(published[i].model);
     expect_layers(g, published[i].n);
@@ -76,8 +75,7 @@ static void layers_of_networks_are_found_by_names(void **state) {
   }
 }
 
-static void layers_of_networks_are_found_without_names(void **state) {
-  (void)state;
+TEST(layers_of_networks_are_found_without_names) {
   for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
     situ_graph *g = generate(published[i].model);
     forget_names(g);
@@ -124,8 +122,7 @@ static void expect_chain(const char *const *names, int32_t n, const int32_t *exp
 #define LAYERS(...) \
   { __VA_ARGS__ }
 
-static void names_of_exporters_are_understood(void **state) {
-  (void)state;
+TEST(names_of_exporters_are_understood) {
   EXPECT_CHAIN(LAYERS(-1, 0, 0, 1, 1, -1), "token_embd", "blk.0.attn_q", "blk.0.ffn_down", "blk.1.attn_q",
                "blk.1.ffn_down", "output"); /* llama.cpp */
   EXPECT_CHAIN(LAYERS(-1, 0, 0, 1, 1, -1), "/model/embed_tokens/Gather", "/model/layers.0/mlp/Mul",
@@ -146,31 +143,26 @@ static void names_of_exporters_are_understood(void **state) {
                "InceptionV3/Mixed_5c/Branch_0/Conv2D");
 }
 
-static void the_number_of_an_operator_is_no_layer(void **state) {
-  (void)state;
+TEST(the_number_of_an_operator_is_no_layer) {
   EXPECT_CHAIN(LAYERS(-1, -1, -1, -1), "MatMul_1", "Add_2", "MatMul_3", "Mul_4");
 }
 
-static void an_operator_without_layer_belongs_to_the_one_before(void **state) {
-  (void)state;
+TEST(an_operator_without_layer_belongs_to_the_one_before) {
   EXPECT_CHAIN(LAYERS(-1, 0, 0, 1, -1), "scale", "h.0.x", "fused", "h.1.x", "end");
 }
 
-static void one_wrong_name_does_not_move_the_others(void **state) {
-  (void)state;
+TEST(one_wrong_name_does_not_move_the_others) {
   EXPECT_CHAIN(LAYERS(-1, 0, 0, 1, 1, 2, 2), "h.2.early", "h.0.x", "h.0.y", "h.1.x", "h.1.y", "h.2.x", "h.2.y");
   EXPECT_CHAIN(LAYERS(0, 0, 1, 1, 2, 2, -1), "h.0.x", "h.0.y", "h.1.x", "h.1.y", "h.2.x", "h.2.y", "h.0.late");
   EXPECT_CHAIN(LAYERS(0, 0, 1, 1, 2, 2, 2), "h.0.x", "h.0.y", "h.1.x", "h.1.y", "h.2.x", "h.0.lost", "h.2.y");
 }
 
-static void layers_that_run_from_high_to_low_numbers_keep_their_order(void **state) {
-  (void)state;
+TEST(layers_that_run_from_high_to_low_numbers_keep_their_order) {
   EXPECT_CHAIN(LAYERS(0, 0, 1, 1, 2), "up.3.x", "up.3.y", "up.2.x", "up.2.y", "up.1.x"); /* a diffusion decoder */
 }
 
 /* Names drawn at random on random graphs: whatever comes out must be acyclic. */
-static void random_names_leave_no_cycle(void **state) {
-  (void)state;
+TEST(random_names_leave_no_cycle) {
   for (uint64_t seed = 0; seed < 300; seed++) {
     situ_graph *g;
     rng r = rng_new(seed);
@@ -199,16 +191,4 @@ static void random_names_leave_no_cycle(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(layers_of_networks_are_found_by_names),
-      cmocka_unit_test(layers_of_networks_are_found_without_names),
-      cmocka_unit_test(names_of_exporters_are_understood),
-      cmocka_unit_test(the_number_of_an_operator_is_no_layer),
-      cmocka_unit_test(an_operator_without_layer_belongs_to_the_one_before),
-      cmocka_unit_test(one_wrong_name_does_not_move_the_others),
-      cmocka_unit_test(layers_that_run_from_high_to_low_numbers_keep_their_order),
-      cmocka_unit_test(random_names_leave_no_cycle),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

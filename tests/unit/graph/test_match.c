@@ -39,8 +39,7 @@ static situ_graph *chain(int32_t n, int64_t first, int32_t extra, bool named) {
   return g;
 }
 
-static void what_is_inserted_is_new_and_the_rest_is_found(void **state) {
-  (void)state;
+TEST(what_is_inserted_is_new_and_the_rest_is_found) {
   for (int32_t extra = 0; extra <= 10; extra++)
     for (int named = 0; named < 2; named++) {
       situ_graph *old = chain(10, 5, -1, named), *now = chain(10, 5, extra, named);
@@ -54,8 +53,7 @@ static void what_is_inserted_is_new_and_the_rest_is_found(void **state) {
     }
 }
 
-static void names_that_are_kept_win_over_work_that_changed(void **state) {
-  (void)state;
+TEST(names_that_are_kept_win_over_work_that_changed) {
   situ_graph *old = chain(6, 5, -1, true), *now = chain(6, 1000, 3, true);
   arena *a = arena_new();
   int32_t other[7];
@@ -66,8 +64,7 @@ static void names_that_are_kept_win_over_work_that_changed(void **state) {
   situ_graph_free(now);
 }
 
-static void a_graph_matches_itself_and_nothing_is_used_twice(void **state) {
-  (void)state;
+TEST(a_graph_matches_itself_and_nothing_is_used_twice) {
   for (int32_t round = 0; round < rounds_of(300); round++) {
     situ_graph *x = NULL, *y = NULL;
     situ_error error = {0};
@@ -109,8 +106,7 @@ static situ_problem *pose(const situ_graph *g, const char *platform) {
   return p;
 }
 
-static void a_plan_is_carried_over_to_a_changed_graph(void **state) {
-  (void)state;
+TEST(a_plan_is_carried_over_to_a_changed_graph) {
   const int32_t split[] = {1, 1, 1, 2, 2, 2, 0, 0}; /* gpu0, gpu1, cpu */
   situ_graph *old = chain(8, 5, -1, false), *now = chain(8, 5, 4, false);
   situ_problem *before = pose(old, "cpu+2*v100-16g"), *after = pose(now, "cpu+2*v100-16g"),
@@ -136,8 +132,7 @@ static void a_plan_is_carried_over_to_a_changed_graph(void **state) {
 }
 
 /* A solve of one step that starts from the plan of the graph before is as good as that plan. */
-static void a_search_starts_from_what_was_carried_over(void **state) {
-  (void)state;
+TEST(a_search_starts_from_what_was_carried_over) {
   for (int32_t round = 0; round < rounds_of(20); round++) {
     situ_graph *g = NULL;
     situ_plan *plan = NULL, *carried = NULL, *found = NULL;
@@ -167,13 +162,4 @@ static void a_search_starts_from_what_was_carried_over(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_inserted_is_new_and_the_rest_is_found),
-      cmocka_unit_test(names_that_are_kept_win_over_work_that_changed),
-      cmocka_unit_test(a_graph_matches_itself_and_nothing_is_used_twice),
-      cmocka_unit_test(a_plan_is_carried_over_to_a_changed_graph),
-      cmocka_unit_test(a_search_starts_from_what_was_carried_over),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

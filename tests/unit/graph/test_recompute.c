@@ -111,8 +111,7 @@ static situ_graph *perceptron(void) {
  * tensors. With: two kept, and of the last segment three, and this gradient: 6. When the second segment has run again:
  * the output of the first, the gradient that enters, three outputs of Relus, and the gradient that the last of them
  * makes: 6. */
-static void a_perceptron_keeps_the_inputs_of_sqrt_n_segments(void **state) {
-  (void)state;
+TEST(a_perceptron_keeps_the_inputs_of_sqrt_n_segments) {
   situ_graph *forward = perceptron(), *all = train(forward, 0), *less = train(forward, INT32_MAX);
   assert_int_equal(less->n_segments, 3);
   assert_int_equal(less->n_recomputed, 2);
@@ -180,8 +179,7 @@ static situ_graph *transformer(void) {
 
 /* The last product of a block is read by a sum, whose gradient needs nothing: neither runs again, as PyTorch stops a
  * checkpointed function early. */
-static void a_transformer_block_runs_again_up_to_what_is_needed_last(void **state) {
-  (void)state;
+TEST(a_transformer_block_runs_again_up_to_what_is_needed_last) {
   situ_graph *forward = transformer(), *all = train(forward, 0), *less = train(forward, INT32_MAX);
   assert_int_equal(less->n_segments, 2);
   assert_int_equal(less->n_recomputed, 2);
@@ -264,8 +262,7 @@ static void find_values(uint64_t *value, const situ_graph *g) {
 
 /* Gradients and updates come from the same values as without recomputation; what is computed again is what was; nothing
  * is computed for nobody; and weights are there once. */
-static void recomputation_changes_no_value(void **state) {
-  (void)state;
+TEST(recomputation_changes_no_value) {
   int32_t n_recomputed = 0, n_kept = 0;
   for (uint64_t seed = 0; seed < 3000; seed++) {
     rng r = rng_new(seed);
@@ -321,8 +318,7 @@ static void recomputation_changes_no_value(void **state) {
 }
 
 /* The published case: GPT-2 with 12 blocks, whose matrix products run once more but for the last of each block. */
-static void blocks_of_gpt2_are_recomputed(void **state) {
-  (void)state;
+TEST(blocks_of_gpt2_are_recomputed) {
   situ_model *model;
   situ_error error;
   situ_read_options o = {.size = sizeof o, .training = true, .recompute = "all"};
@@ -351,12 +347,4 @@ static void blocks_of_gpt2_are_recomputed(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_perceptron_keeps_the_inputs_of_sqrt_n_segments),
-      cmocka_unit_test(a_transformer_block_runs_again_up_to_what_is_needed_last),
-      cmocka_unit_test(recomputation_changes_no_value),
-      cmocka_unit_test(blocks_of_gpt2_are_recomputed),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -83,8 +83,7 @@ static situ_graph *small(void) {
   return train(b);
 }
 
-static void what_has_weights_before_it_gets_a_backward_operator(void **state) {
-  (void)state;
+TEST(what_has_weights_before_it_gets_a_backward_operator) {
   situ_graph *g = small();
   assert_int_equal(g->n_operators, 5 + 3 + 2);
   assert_true(situ_graph_find(g, "gradient(look)") < 0);
@@ -105,8 +104,7 @@ static void what_has_weights_before_it_gets_a_backward_operator(void **state) {
 }
 
 /* An update of four inputs is a quarter of one of each: its states stay whole. */
-static void inputs_of_a_step_share_its_update(void **state) {
-  (void)state;
+TEST(inputs_of_a_step_share_its_update) {
   situ_graph_builder *b = builder();
   situ_graph *forward, *step;
   situ_error error;
@@ -133,8 +131,7 @@ static void inputs_of_a_step_share_its_update(void **state) {
 
 /* 1000 weights of 16 bits, Adam in mixed precision: 12 bytes each stay on the host, which reads and writes these and
  * reads a gradient and writes a weight. The device reads its gradients and gets its weights once for 4 inputs. */
-static void a_host_holds_the_states_and_makes_the_updates(void **state) {
-  (void)state;
+TEST(a_host_holds_the_states_and_makes_the_updates) {
   situ_graph_builder *b = builder();
   situ_graph *forward, *step;
   situ_error error;
@@ -163,8 +160,7 @@ static void a_host_holds_the_states_and_makes_the_updates(void **state) {
 
 /* Bytes of each weight that PyTorch's optimizers keep beside it and its gradient; ZeRO (SC 2020), section 3.1: with
  * Adam in mixed precision 2 + 2 + 12 = 16 in all. */
-static void an_optimizer_keeps_its_states_where_the_weights_are(void **state) {
-  (void)state;
+TEST(an_optimizer_keeps_its_states_where_the_weights_are) {
   static const struct {
     situ_optimizer which;
     int64_t of_f32, of_f16;
@@ -197,8 +193,7 @@ static void an_optimizer_keeps_its_states_where_the_weights_are(void **state) {
     }
 }
 
-static void backward_reads_what_its_kind_needs(void **state) {
-  (void)state;
+TEST(backward_reads_what_its_kind_needs) {
   situ_graph *g = small();
   assert_true(reads(g, "gradient(second)", "squash", 33));
   assert_true(reads(g, "gradient(squash)", "gradient(second)", 33));
@@ -210,8 +205,7 @@ static void backward_reads_what_its_kind_needs(void **state) {
   situ_graph_free(g);
 }
 
-static void shared_weights_are_updated_once_after_all_their_gradients(void **state) {
-  (void)state;
+TEST(shared_weights_are_updated_once_after_all_their_gradients) {
   situ_graph_builder *b = builder();
   situ_operator cell = {.kind = "MatMul", .dtype = SITU_DTYPE_F32, .colocation = 0, .flops = 100, .moved_bytes = 10};
   int32_t step[3];
@@ -244,8 +238,7 @@ static situ_graph *tied(int32_t micro_batches, bool third) {
   return train_with(b, micro_batches);
 }
 
-static void tied_tables_are_copied_in_pipelines(void **state) {
-  (void)state;
+TEST(tied_tables_are_copied_in_pipelines) {
   situ_graph *g = tied(4, false);
   int32_t word = situ_graph_find(g, "word"), head = situ_graph_find(g, "head"),
           gradient = situ_graph_find(g, "gradient(head)");
@@ -267,8 +260,7 @@ static void tied_tables_are_copied_in_pipelines(void **state) {
 }
 
 /* A group that a graph file states for other reasons: each has a table of its own. */
-static void tables_of_their_own_are_not_copied(void **state) {
-  (void)state;
+TEST(tables_of_their_own_are_not_copied) {
   situ_graph_builder *b = builder();
   situ_operator op = {.dtype = SITU_DTYPE_F32, .colocation = 5, .flops = 100, .moved_bytes = 10};
   op.name = "word", op.kind = "Gather", op.weight_bytes = 90;
@@ -282,8 +274,7 @@ static void tables_of_their_own_are_not_copied(void **state) {
   situ_graph_free(g);
 }
 
-static void gradients_of_several_users_are_added_up(void **state) {
-  (void)state;
+TEST(gradients_of_several_users_are_added_up) {
   situ_graph_builder *b = builder();
   situ_error error;
   int32_t t,
@@ -301,8 +292,7 @@ static void gradients_of_several_users_are_added_up(void **state) {
 
 /* Kaplan et al., "Scaling laws for neural language models", 2020, section 2.1: backward takes twice what forward takes.
  */
-static void a_transformer_takes_three_times_its_forward_pass(void **state) {
-  (void)state;
+TEST(a_transformer_takes_three_times_its_forward_pass) {
   situ_model *forward, *step;
   situ_error error;
   situ_read_options o = {.size = sizeof(situ_read_options), .training = true};
@@ -316,8 +306,7 @@ static void a_transformer_takes_three_times_its_forward_pass(void **state) {
   situ_model_free(step);
 }
 
-static void a_training_step_is_not_made_twice(void **state) {
-  (void)state;
+TEST(a_training_step_is_not_made_twice) {
   situ_graph *once = small(), *twice = NULL;
   situ_error error;
   assert_int_equal(graph_training(&twice, once, (training_options){.optimizer = SITU_OPTIMIZER_SGD}, &error),
@@ -328,8 +317,7 @@ static void a_training_step_is_not_made_twice(void **state) {
 }
 
 /* A forward pass would pass for a training step, at a third of its time. */
-static void what_cannot_be_trained_is_no_training_step(void **state) {
-  (void)state;
+TEST(what_cannot_be_trained_is_no_training_step) {
   situ_graph_builder *b = builder();
   add(b, (situ_operator){.name = "only", .kind = "Relu", .dtype = SITU_DTYPE_F32, .colocation = -1});
   situ_graph *forward, *step;
@@ -350,8 +338,7 @@ static void what_cannot_be_trained_is_no_training_step(void **state) {
 
 /* A cell multiplies inputs by some weights and its state by others: half of its work each, of which the gradients take
  * twice as much, however many states it has. */
-static void the_gradient_of_a_cell_is_twice_its_work(void **state) {
-  (void)state;
+TEST(the_gradient_of_a_cell_is_twice_its_work) {
   situ_graph_builder *b = builder();
   situ_operator gemm = {.kind = "Gemm", .dtype = SITU_DTYPE_F32, .colocation = -1, .flops = 10, .weight_bytes = 80};
   static const char *const names[] = {"x", "h", "c"};
@@ -373,8 +360,7 @@ static void the_gradient_of_a_cell_is_twice_its_work(void **state) {
 }
 
 /* first (weights) and table (none) -> scaled; first and scaled -> squared; a loss of that and of labels */
-static void backward_reads_a_factor_only_for_another_that_learns(void **state) {
-  (void)state;
+TEST(backward_reads_a_factor_only_for_another_that_learns) {
   situ_graph_builder *b = builder();
   int32_t v[5];
   static const char *const names[] = {"table", "first", "scaled", "product", "loss"}, *const kinds[] = {
@@ -406,22 +392,4 @@ static void backward_reads_a_factor_only_for_another_that_learns(void **state) {
   situ_graph_free(step);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(backward_reads_a_factor_only_for_another_that_learns),
-      cmocka_unit_test(what_has_weights_before_it_gets_a_backward_operator),
-      cmocka_unit_test(inputs_of_a_step_share_its_update),
-      cmocka_unit_test(a_host_holds_the_states_and_makes_the_updates),
-      cmocka_unit_test(an_optimizer_keeps_its_states_where_the_weights_are),
-      cmocka_unit_test(backward_reads_what_its_kind_needs),
-      cmocka_unit_test(shared_weights_are_updated_once_after_all_their_gradients),
-      cmocka_unit_test(tied_tables_are_copied_in_pipelines),
-      cmocka_unit_test(tables_of_their_own_are_not_copied),
-      cmocka_unit_test(gradients_of_several_users_are_added_up),
-      cmocka_unit_test(a_transformer_takes_three_times_its_forward_pass),
-      cmocka_unit_test(the_gradient_of_a_cell_is_twice_its_work),
-      cmocka_unit_test(a_training_step_is_not_made_twice),
-      cmocka_unit_test(what_cannot_be_trained_is_no_training_step),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

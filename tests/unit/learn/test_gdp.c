@@ -123,7 +123,7 @@ static void hold_gradient(bench *b, uint64_t seed, differences *found) {
   }
 }
 
-static void the_gradient_of_the_whole_policy_is_that_of_differences(void **state) {
+TEST(the_gradient_of_the_whole_policy_is_that_of_differences) {
   differences found = {0};
   for (uint64_t seed = 0; seed < 6; seed++) {
     bench b;
@@ -134,7 +134,7 @@ static void the_gradient_of_the_whole_policy_is_that_of_differences(void **state
 }
 
 /* Of each change that cuts no gradient off, on more units than a short segment has. */
-static void the_gradient_of_a_variant_is_that_of_differences(void **state) {
+TEST(the_gradient_of_a_variant_is_that_of_differences) {
   static const gdp_change changes[] = {GDP_WITHOUT_ATTENTION, GDP_WITHOUT_GATE, GDP_SHORT_SEGMENTS};
   for (int32_t k = 0; k < rounds_of(3); k++) {
     differences found = {0};
@@ -150,7 +150,7 @@ static void the_gradient_of_a_variant_is_that_of_differences(void **state) {
 }
 
 /* Memory that stands still is the same memory: scores do not change, gradients do. */
-static void memory_that_stands_still_changes_gradients_alone(void **state) {
+TEST(memory_that_stands_still_changes_gradients_alone) {
   bench b;
   rng random = rng_new(1);
   assert_true(open_bench(&b, 2, 40));
@@ -172,7 +172,7 @@ static void memory_that_stands_still_changes_gradients_alone(void **state) {
 }
 
 /* Sums over units and draws, written down anew. */
-static void the_loss_is_that_of_its_definition(void **state) {
+TEST(the_loss_is_that_of_its_definition) {
   for (uint64_t seed = 0; seed < 30; seed++) {
     bench b;
     if (open_bench(&b, seed, 1 + (int32_t)seed)) {
@@ -205,7 +205,7 @@ static void the_loss_is_that_of_its_definition(void **state) {
 }
 
 /* Everything that the policy knows is a number of moderate size; neighbours are those of the graph. */
-static void a_view_is_finite_and_knows_the_neighbours(void **state) {
+TEST(a_view_is_finite_and_knows_the_neighbours) {
   for (uint64_t seed = 0; seed < 200; seed++) {
     lab l = draw_lab(seed, 1 + (int32_t)(seed % 20));
     arena *a = arena_new();
@@ -240,7 +240,7 @@ static void a_view_is_finite_and_knows_the_neighbours(void **state) {
 }
 
 /* A window keeps what is allowed and leaves the rest of the best placement as it is. */
-static void a_window_keeps_constraints(void **state) {
+TEST(a_window_keeps_constraints) {
   for (uint64_t seed = 0; seed < 100; seed++) {
     bench b;
     if (open_bench(&b, seed, 1 + (int32_t)(seed % 20))) {
@@ -264,14 +264,4 @@ static void a_window_keeps_constraints(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_gradient_of_the_whole_policy_is_that_of_differences),
-      cmocka_unit_test(the_gradient_of_a_variant_is_that_of_differences),
-      cmocka_unit_test(memory_that_stands_still_changes_gradients_alone),
-      cmocka_unit_test(the_loss_is_that_of_its_definition),
-      cmocka_unit_test(a_view_is_finite_and_knows_the_neighbours),
-      cmocka_unit_test(a_window_keeps_constraints),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

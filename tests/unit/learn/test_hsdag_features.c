@@ -16,8 +16,7 @@ static int32_t back_start[] = {0, 0, 1, 2, 3}, back_to[] = {0, 1, 2};
 /* 0 -> 1, 2; 1 -> 3, 4; 2 -> 5, 6 */
 static int32_t tree_start[] = {0, 2, 4, 6, 6, 6, 6, 6}, tree_to[] = {1, 2, 3, 4, 5, 6};
 
-static void the_fractal_dimension_is_the_slope_of_what_grows(void **state) {
-  (void)state;
+TEST(the_fractal_dimension_is_the_slope_of_what_grows) {
   arena *a = arena_new();
   double d[7];
   assert_true(hsdag_fractal_dimensions(d, &(group_lists){path_start, path_to}, 4, false, a));
@@ -33,8 +32,7 @@ static void the_fractal_dimension_is_the_slope_of_what_grows(void **state) {
 
 /* Published, node 1 of the path has points (0, 0), (ln 2, ln 2) and, for node 0, that it cannot reach, (L, ln 3) with L
  * the logarithm of the greatest double; node 2 has (0, 0) and (L, ln 3), node 3 has (L, ln 3) alone. */
-static void the_published_fractal_dimension_hangs_on_what_is_out_of_reach(void **state) {
-  (void)state;
+TEST(the_published_fractal_dimension_hangs_on_what_is_out_of_reach) {
   arena *a = arena_new();
   double d[4], far = log(DBL_MAX), x = (log(2) + far) / 3, y = (log(2) + log(3)) / 3;
   double above = x * y + (log(2) - x) * (log(2) - y) + (far - x) * (log(3) - y);
@@ -49,8 +47,7 @@ static void the_published_fractal_dimension_hangs_on_what_is_out_of_reach(void *
 }
 
 /* Wasserman and Faust: node 2 of the path is reached by two of three others, from distances 1 and 2. */
-static void closeness_counts_those_that_reach_a_group(void **state) {
-  (void)state;
+TEST(closeness_counts_those_that_reach_a_group) {
   arena *a = arena_new();
   double c[4];
   assert_true(hsdag_closeness(c, &(group_lists){back_start, back_to}, 4, a));
@@ -64,8 +61,7 @@ static void closeness_counts_those_that_reach_a_group(void **state) {
 enum { N_KINDS = 8 };
 
 /* Each feature alone: its columns are those said to be used, and all others are 0. */
-static void a_feature_that_is_left_out_is_0(void **state) {
-  (void)state;
+TEST(a_feature_that_is_left_out_is_0) {
   for (uint64_t seed = 0; seed < 40; seed++) {
     lab_options o = {
         .seed = seed, .n_operators = 20, .n_devices = 3, .density = 0.15, .n_colocations = (int32_t)(seed % 2)};
@@ -102,12 +98,4 @@ static void a_feature_that_is_left_out_is_0(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_fractal_dimension_is_the_slope_of_what_grows),
-      cmocka_unit_test(the_published_fractal_dimension_hangs_on_what_is_out_of_reach),
-      cmocka_unit_test(closeness_counts_those_that_reach_a_group),
-      cmocka_unit_test(a_feature_that_is_left_out_is_0),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

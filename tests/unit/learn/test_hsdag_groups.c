@@ -58,8 +58,7 @@ static void group_as_published(published *p, const situ_graph *g) {
   }
 }
 
-static void groups_are_those_of_the_published_rule_in_its_order(void **state) {
-  (void)state;
+TEST(groups_are_those_of_the_published_rule_in_its_order) {
   static published p;
   int32_t joined = 0;
   for (uint64_t seed = 0; seed < N_DAGS; seed++) {
@@ -104,8 +103,7 @@ static bool has(const group_lists *lists, int32_t from, int32_t to) {
   return n == 1;
 }
 
-static void members_allow_the_same_devices_and_edges_are_those_between_groups(void **state) {
-  (void)state;
+TEST(members_allow_the_same_devices_and_edges_are_those_between_groups) {
   for (uint64_t seed = 0; seed < N_DAGS; seed++) {
     lab l = draw_lab(seed, false);
     arena *a = arena_new();
@@ -136,10 +134,4 @@ static void members_allow_the_same_devices_and_edges_are_those_between_groups(vo
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(groups_are_those_of_the_published_rule_in_its_order),
-      cmocka_unit_test(members_allow_the_same_devices_and_edges_are_those_between_groups),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -41,8 +41,7 @@ static void learn(const lab *l, const char *path, int64_t steps, bool paper, boo
   assert_int_equal(report.steps, steps);
 }
 
-static void training_repeats_and_resumes_to_the_same_bits(void **state) {
-  (void)state;
+TEST(training_repeats_and_resumes_to_the_same_bits) {
   char one[] = "/tmp/situ-hsdag-XXXXXX", two[] = "/tmp/situ-hsdag-XXXXXX";
   close(mkstemp(one));
   close(mkstemp(two));
@@ -76,8 +75,7 @@ static bool note_groups(void *context, const situ_learn_progress *now) {
   return false;
 }
 
-static void the_clusters_of_the_best_trial_are_stated(void **state) {
-  (void)state;
+TEST(the_clusters_of_the_best_trial_are_stated) {
   char path[] = "/tmp/situ-hsdag-XXXXXX";
   close(mkstemp(path));
   lab l = draw_lab(4, false);
@@ -93,8 +91,7 @@ static void the_clusters_of_the_best_trial_are_stated(void **state) {
   remove(path);
 }
 
-static void a_variant_is_taken_and_an_unknown_word_is_stated(void **state) {
-  (void)state;
+TEST(a_variant_is_taken_and_an_unknown_word_is_stated) {
   char path[] = "/tmp/situ-hsdag-XXXXXX";
   close(mkstemp(path));
   lab l = draw_lab(4, false);
@@ -121,8 +118,7 @@ static void a_variant_is_taken_and_an_unknown_word_is_stated(void **state) {
 }
 
 /* A policy of two models serves a third one with other kinds, devices and constraints. */
-static void a_policy_serves_any_model_and_platform(void **state) {
-  (void)state;
+TEST(a_policy_serves_any_model_and_platform) {
   char path[] = "/tmp/situ-hsdag-XXXXXX";
   close(mkstemp(path));
   lab l[2] = {draw_lab(1, false), draw_lab(2, true)};
@@ -154,12 +150,4 @@ static void a_policy_serves_any_model_and_platform(void **state) {
   remove(path);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(training_repeats_and_resumes_to_the_same_bits),
-      cmocka_unit_test(the_clusters_of_the_best_trial_are_stated),
-      cmocka_unit_test(a_variant_is_taken_and_an_unknown_word_is_stated),
-      cmocka_unit_test(a_policy_serves_any_model_and_platform),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

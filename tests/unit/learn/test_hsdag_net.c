@@ -7,8 +7,7 @@
 
 enum { N = 23, FEATURES = 9, DEVICES = 3 };
 
-static void it_has_the_size_of_the_released_one(void **state) {
-  (void)state;
+TEST(it_has_the_size_of_the_released_one) {
   arena *a = arena_new();
   params *p = params_new(a);
   hsdag_net net;
@@ -98,8 +97,7 @@ static void check_gradient(setting *s, const hsdag_pass *how, uint64_t seed, tap
   assert_true(reached > 0); /* the gradient comes to the scores of edges */
 }
 
-static void the_gradient_of_the_whole_policy_is_that_of_differences(void **state) {
-  (void)state;
+TEST(the_gradient_of_the_whole_policy_is_that_of_differences) {
   static setting s;
   const hsdag_pass ways[] = {{.levels = 1},
                              {.levels = 2},
@@ -118,8 +116,7 @@ static void the_gradient_of_the_whole_policy_is_that_of_differences(void **state
   tape_free(t);
 }
 
-static void levels_and_target_say_where_parsing_ends(void **state) {
-  (void)state;
+TEST(levels_and_target_say_where_parsing_ends) {
   static setting s;
   hsdag_view view;
   tape *t = tape_new();
@@ -138,8 +135,7 @@ static void levels_and_target_say_where_parsing_ends(void **state) {
   tape_free(t);
 }
 
-static void a_column_that_is_not_used_stays_0(void **state) {
-  (void)state;
+TEST(a_column_that_is_not_used_stays_0) {
   static setting s;
   hsdag_view view;
   tape *t = tape_new();
@@ -156,12 +152,4 @@ static void a_column_that_is_not_used_stays_0(void **state) {
   tape_free(t);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(it_has_the_size_of_the_released_one),
-      cmocka_unit_test(the_gradient_of_the_whole_policy_is_that_of_differences),
-      cmocka_unit_test(levels_and_target_say_where_parsing_ends),
-      cmocka_unit_test(a_column_that_is_not_used_stays_0),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

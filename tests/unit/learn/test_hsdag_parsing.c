@@ -56,8 +56,7 @@ static void best_edge_components(const drawn *d, const nn_real *least, int32_t *
   }
 }
 
-static void one_level_is_one_round_of_boruvka(void **state) {
-  (void)state;
+TEST(one_level_is_one_round_of_boruvka) {
   static drawn d;
   tape *t = tape_new();
   for (uint64_t seed = 0; seed < N_GRAPHS; seed++) {
@@ -87,8 +86,7 @@ static void one_level_is_one_round_of_boruvka(void **state) {
   tape_free(t);
 }
 
-static void the_smaller_graph_has_an_edge_for_each_pair_of_clusters_that_touch(void **state) {
-  (void)state;
+TEST(the_smaller_graph_has_an_edge_for_each_pair_of_clusters_that_touch) {
   static drawn d;
   tape *t = tape_new();
   for (uint64_t seed = 0; seed < N_GRAPHS; seed++) {
@@ -119,8 +117,7 @@ static void mirror(drawn *d, const nn_real *score) {
   for (int32_t e = d->g.n_edges - 1; e >= 0; e--) d->score[2 * e] = d->score[2 * e + 1] = score[e];
 }
 
-static void the_released_procedure_is_the_same_where_both_directions_agree(void **state) {
-  (void)state;
+TEST(the_released_procedure_is_the_same_where_both_directions_agree) {
   static drawn d;
   static nn_real score[MAX_NODES * MAX_NODES];
   tape *t = tape_new();
@@ -159,8 +156,7 @@ static int32_t parse_to_the_end(drawn *d, uint64_t seed, bool symmetric, tape *t
   }
 }
 
-static void the_released_loop_makes_one_cluster_of_a_connected_graph(void **state) {
-  (void)state;
+TEST(the_released_loop_makes_one_cluster_of_a_connected_graph) {
   static drawn d;
   tape *t = tape_new();
   for (uint64_t seed = 0; seed < N_GRAPHS; seed++) {
@@ -172,8 +168,7 @@ static void the_released_loop_makes_one_cluster_of_a_connected_graph(void **stat
 }
 
 /* The accident that is left of it: a node that is joined twice loses an edge. */
-static void only_directions_that_disagree_leave_more_than_one(void **state) {
-  (void)state;
+TEST(only_directions_that_disagree_leave_more_than_one) {
   static drawn d;
   tape *t = tape_new();
   int32_t several = 0;
@@ -187,8 +182,7 @@ static void only_directions_that_disagree_leave_more_than_one(void **state) {
 }
 
 /* A path of four nodes with scores 0.9, 0.2, 0.4: above a half is the first edge alone. */
-static void nodes_that_decline_all_their_edges_stay_alone(void **state) {
-  (void)state;
+TEST(nodes_that_decline_all_their_edges_stay_alone) {
   tape *t = tape_new();
   int32_t from[] = {0, 1, 2}, to[] = {1, 2, 3}, class_of[4] = {0};
   nn_real score[] = {(nn_real)0.9, (nn_real)0.2, (nn_real)0.4}, half[4], none[4];
@@ -208,14 +202,4 @@ static void nodes_that_decline_all_their_edges_stay_alone(void **state) {
   tape_free(t);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_level_is_one_round_of_boruvka),
-      cmocka_unit_test(nodes_that_decline_all_their_edges_stay_alone),
-      cmocka_unit_test(the_smaller_graph_has_an_edge_for_each_pair_of_clusters_that_touch),
-      cmocka_unit_test(the_released_procedure_is_the_same_where_both_directions_agree),
-      cmocka_unit_test(the_released_loop_makes_one_cluster_of_a_connected_graph),
-      cmocka_unit_test(only_directions_that_disagree_leave_more_than_one),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

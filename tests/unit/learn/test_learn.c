@@ -86,7 +86,7 @@ static void remove_files(void) {
   unlink(two);
 }
 
-static void training_repeats_byte_for_byte(void **state) {
+TEST(training_repeats_byte_for_byte) {
   for (int32_t k = 0; k < situ_learner_count(); k++) {
     school s = open_school(3);
     situ_learn_report a, b;
@@ -104,7 +104,7 @@ static void training_repeats_byte_for_byte(void **state) {
 }
 
 /* Stopped after each number of steps and resumed: the same file as in one go. */
-static void a_stopped_run_resumes_to_the_same_bits(void **state) {
+TEST(a_stopped_run_resumes_to_the_same_bits) {
   for (int32_t k = 0; k < situ_learner_count(); k++) {
     const char *name = learner_name(k);
     school s = open_school(8);
@@ -132,7 +132,7 @@ static void a_stopped_run_resumes_to_the_same_bits(void **state) {
 }
 
 /* The same where a teacher is imitated at first: stopped within those steps, at their end, and after. */
-static void a_taught_run_resumes_to_the_same_bits(void **state) {
+TEST(a_taught_run_resumes_to_the_same_bits) {
   static const int stops[] = {1, N_PROBLEMS * IMITATED_STEPS - 1, N_PROBLEMS * IMITATED_STEPS,
                               N_PROBLEMS * IMITATED_STEPS + 1};
   situ_learn_options o = {.size = sizeof(situ_learn_options),
@@ -165,7 +165,7 @@ static double agreement(const environment *env, const int32_t *device) {
 }
 
 /* Devices differ, so no name is changed: the likeliest placement comes to be the plan, or nearly. */
-static void a_taught_policy_comes_to_do_what_its_teacher_does(void **state) {
+TEST(a_taught_policy_comes_to_do_what_its_teacher_does) {
   double first = 0, last = 0;
   for (uint64_t seed = 0; seed < 5; seed++) {
     lab_options o = {.seed = seed, .n_operators = 30, .n_devices = 3, .density = 0.1, .unfused = true};
@@ -198,7 +198,7 @@ static void a_taught_policy_comes_to_do_what_its_teacher_does(void **state) {
 }
 
 /* Killed between two times that the file was written: what came after the last is done again. */
-static void a_killed_run_resumes_to_the_same_bits(void **state) {
+TEST(a_killed_run_resumes_to_the_same_bits) {
   school s = open_school(8);
   situ_learn_report report = SITU_LEARN_REPORT_INIT;
   learn(&s, "gdp", (situ_learn_options){.size = sizeof(situ_learn_options), .out = one, .steps = STEPS, .seed = 1}, -1,
@@ -214,7 +214,7 @@ static void a_killed_run_resumes_to_the_same_bits(void **state) {
   remove_files();
 }
 
-static void other_problems_cannot_be_resumed(void **state) {
+TEST(other_problems_cannot_be_resumed) {
   school s = open_school(8), other = open_school(9);
   situ_learn_report report = SITU_LEARN_REPORT_INIT;
   situ_error error = {0};
@@ -238,7 +238,7 @@ static void other_problems_cannot_be_resumed(void **state) {
   remove_files();
 }
 
-static void bad_calls_are_refused(void **state) {
+TEST(bad_calls_are_refused) {
   school s = open_school(8);
   situ_learn_report report = SITU_LEARN_REPORT_INIT;
   situ_error error = {0};
@@ -256,7 +256,7 @@ static void bad_calls_are_refused(void **state) {
 }
 
 /* Memory of tape and arena is what it was after the first steps. */
-static void a_step_after_the_first_allocates_nothing(void **state) {
+TEST(a_step_after_the_first_allocates_nothing) {
   for (int32_t k = 0; learners[k]; k++) {
     school s = open_school(4);
     arena *a = arena_new();
@@ -281,8 +281,7 @@ static void a_step_after_the_first_allocates_nothing(void **state) {
 
 /* Training pays: from nothing, on a small graph, it comes to below the best device alone. */
 /* 200 operators are 64 groups, or units by themselves: training on the former cannot go on with the latter. */
-static void groups_may_be_left_out(void **state) {
-  (void)state;
+TEST(groups_may_be_left_out) {
   situ_instance_options at = {
       .size = sizeof(situ_instance_options), .model = "builtin:layered?operators=200", .platform = "4*p100-16g"};
   situ_instance *instance = NULL;
@@ -313,7 +312,7 @@ static void groups_may_be_left_out(void **state) {
   situ_instance_free(instance);
 }
 
-static void a_policy_learns_from_nothing(void **state) {
+TEST(a_policy_learns_from_nothing) {
   situ_instance_options at = {
       .size = sizeof(situ_instance_options), .model = "builtin:layered?operators=60&width=8", .platform = "4*p100-16g"};
   situ_solve_options how = {.size = sizeof(situ_solve_options), .solvers = "gdp", .policy = "none", .max_steps = 600};
@@ -329,7 +328,7 @@ static void a_policy_learns_from_nothing(void **state) {
 
 /* The shipped policy on graphs of families that it was not trained on (share/policies/README.md): below the mean of
  * random placements, and the same plan each time. */
-static void the_shipped_policy_places_what_it_has_not_seen(void **state) {
+TEST(the_shipped_policy_places_what_it_has_not_seen) {
   static const char *const held_out[] = {"builtin:wavenet?stacks=1&layers=4", "builtin:gnmt?steps=3&layers=2",
                                          "builtin:mobilenet-v2"};
   for (size_t k = 0; k < sizeof held_out / sizeof *held_out; k++) {
@@ -362,19 +361,4 @@ static void the_shipped_policy_places_what_it_has_not_seen(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(training_repeats_byte_for_byte),
-      cmocka_unit_test(a_stopped_run_resumes_to_the_same_bits),
-      cmocka_unit_test(a_taught_run_resumes_to_the_same_bits),
-      cmocka_unit_test(a_taught_policy_comes_to_do_what_its_teacher_does),
-      cmocka_unit_test(a_killed_run_resumes_to_the_same_bits),
-      cmocka_unit_test(other_problems_cannot_be_resumed),
-      cmocka_unit_test(bad_calls_are_refused),
-      cmocka_unit_test(a_step_after_the_first_allocates_nothing),
-      cmocka_unit_test(groups_may_be_left_out),
-      cmocka_unit_test(a_policy_learns_from_nothing),
-      cmocka_unit_test(the_shipped_policy_places_what_it_has_not_seen),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

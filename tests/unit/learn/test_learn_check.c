@@ -4,8 +4,7 @@
 #include "learn/hsdag_groups.h"
 #include "learn/hsdag_parsing.h"
 
-static void broken_groups_are_named(void **state) {
-  (void)state;
+TEST(broken_groups_are_named) {
   lab l = {0};
   arena *a = arena_new();
   environment env;
@@ -35,8 +34,7 @@ static void broken_groups_are_named(void **state) {
 }
 
 /* A square with one diagonal. */
-static void a_broken_parse_graph_is_named(void **state) {
-  (void)state;
+TEST(a_broken_parse_graph_is_named) {
   tape *t = tape_new();
   int32_t from[] = {0, 0, 0, 1, 2}, to[] = {1, 2, 3, 2, 3}, class_of[4] = {0};
   parse_graph g = {.n = 4, .n_edges = 5, .from = from, .to = to, .class_of = class_of};
@@ -60,10 +58,4 @@ static void a_broken_parse_graph_is_named(void **state) {
   tape_free(t);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(broken_groups_are_named),
-      cmocka_unit_test(a_broken_parse_graph_is_named),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

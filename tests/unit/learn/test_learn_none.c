@@ -3,8 +3,7 @@
 #include "learn/learned_solvers.h"
 #include "situ.h"
 
-static void the_rows_of_policies_stay_in_the_table_and_serve_nothing(void **state) {
-  (void)state;
+TEST(the_rows_of_policies_stay_in_the_table_and_serve_nothing) {
   static const char *const names[] = {"gdp", "hsdag", "cross_entropy", "rnn_placer", "hdp", "placeto"};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     situ_solver_info row = SITU_SOLVER_INFO_INIT;
@@ -17,8 +16,7 @@ static void the_rows_of_policies_stay_in_the_table_and_serve_nothing(void **stat
   }
 }
 
-static void a_solver_that_learns_is_unsupported(void **state) {
-  (void)state;
+TEST(a_solver_that_learns_is_unsupported) {
   situ_error error = {0};
   situ_instance *instance = NULL;
   situ_plan *plan = NULL;
@@ -32,8 +30,7 @@ static void a_solver_that_learns_is_unsupported(void **state) {
   situ_instance_free(instance);
 }
 
-static void training_is_unsupported(void **state) {
-  (void)state;
+TEST(training_is_unsupported) {
   situ_error error = {0};
   situ_learn_report report = SITU_LEARN_REPORT_INIT;
   situ_learn_options o = {.size = sizeof(situ_learn_options), .out = "never.policy", .steps = 1};
@@ -42,11 +39,4 @@ static void training_is_unsupported(void **state) {
   assert_non_null(strstr(error.text, "not in this build"));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_rows_of_policies_stay_in_the_table_and_serve_nothing),
-      cmocka_unit_test(a_solver_that_learns_is_unsupported),
-      cmocka_unit_test(training_is_unsupported),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -49,8 +49,7 @@ static int64_t optimum_of_trials(const situ_problem *p) {
 
 /* The mean of the last trials has gone more than half of the way from what chance gives to the optimum; that of a
  * policy that learns nothing stays where it is. */
-static void late_trials_are_much_better_than_early_ones(void **state) {
-  (void)state;
+TEST(late_trials_are_much_better_than_early_ones) {
   lab l = lab_topcuoglu();
   int64_t optimum = optimum_of_trials(l.problem);
   situ_plan *chance = solve_with(l.problem, "random", 1500, 1);
@@ -70,8 +69,7 @@ static void late_trials_are_much_better_than_early_ones(void **state) {
   lab_free(&l);
 }
 
-static void every_trial_is_a_step_and_runs_repeat(void **state) {
-  (void)state;
+TEST(every_trial_is_a_step_and_runs_repeat) {
   lab_options o = {.seed = 3, .n_operators = 40, .n_devices = 4, .density = 0.1, .n_colocations = 3};
   o.options.objective = SITU_OBJECTIVE_LATENCY;
   lab l = lab_random(&o);
@@ -92,8 +90,7 @@ static void every_trial_is_a_step_and_runs_repeat(void **state) {
 }
 
 /* Groups are the units joined, none of them without a device where the units had one, and few enough. */
-static void groups_keep_what_units_keep(void **state) {
-  (void)state;
+TEST(groups_keep_what_units_keep) {
   for (uint64_t seed = 0; seed < (uint64_t)rounds_of(300); seed++) {
     lab_options o = {.seed = seed,
                      .n_operators = 2 + (int32_t)(seed % 60),
@@ -137,11 +134,4 @@ static void groups_keep_what_units_keep(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(late_trials_are_much_better_than_early_ones),
-      cmocka_unit_test(every_trial_is_a_step_and_runs_repeat),
-      cmocka_unit_test(groups_keep_what_units_keep),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -18,8 +18,7 @@ static situ_plan *place(const char *model, const char *platform, situ_solve_opti
 }
 
 /* All built-in networks on machines of equal, of unlike and of small devices; a budget of one trial and of a few. */
-static void no_policy_serves_less_than_the_best_single_device(void **state) {
-  (void)state;
+TEST(no_policy_serves_less_than_the_best_single_device) {
   static const char *const platforms[] = {"cpu+2*v100-16g", "cpu+4*p100-16g", "2*v100-16g", "cpu+a100-80g+p100-16g"};
   static const char *const learned[] = {"gdp", "hsdag"};
   enum { N_PLATFORMS = sizeof platforms / sizeof *platforms };
@@ -56,8 +55,7 @@ static int64_t statistic(const situ_plan *plan, const char *name) {
 }
 
 /* HEFT is among what a policy is served beside, and what it tries near the best of it only makes that better. */
-static void no_policy_serves_less_than_heft(void **state) {
-  (void)state;
+TEST(no_policy_serves_less_than_heft) {
   static const char *const models[] = {"builtin:inception-v3", "builtin:layered?operators=200&width=8",
                                        "builtin:rnnlm?steps=5"};
   int32_t better = 0;
@@ -73,8 +71,7 @@ static void no_policy_serves_less_than_heft(void **state) {
 }
 
 /* 64 groups, 256, 1,024, as far as there are so many operators; one level where trials are dear. */
-static void a_policy_is_served_on_three_levels_at_most(void **state) {
-  (void)state;
+TEST(a_policy_is_served_on_three_levels_at_most) {
   static const struct {
     const char *model;
     int64_t levels;
@@ -92,8 +89,7 @@ static void a_policy_is_served_on_three_levels_at_most(void **state) {
 
 /* A case that follows a plan has tried it: with units of their own its time is that of the same devices, tried anew.
  */
-static void a_case_that_follows_a_plan_tries_it(void **state) {
-  (void)state;
+TEST(a_case_that_follows_a_plan_tries_it) {
   for (uint64_t seed = 0; seed < 20; seed++) {
     lab_options o = {.seed = seed, .n_operators = 30, .n_devices = 3, .density = 0.1, .n_colocations = 3};
     o.options.objective = SITU_OBJECTIVE_LATENCY;
@@ -119,8 +115,7 @@ static void a_case_that_follows_a_plan_tries_it(void **state) {
 
 /* More than 64 operators are placed by 64 groups, then by 256, at last one by one; fewer are one level. A level ends
  * when nothing better comes, which is not before 20 steps of 16 trials: 100 trials see one, 3,000 both, 64 and 100. */
-static void levels_go_from_groups_to_operators(void **state) {
-  (void)state;
+TEST(levels_go_from_groups_to_operators) {
   static const struct {
     const char *model;
     int64_t steps, levels;
@@ -137,8 +132,7 @@ static void levels_go_from_groups_to_operators(void **state) {
 }
 
 /* Solvers before a policy say where it begins: with no trial of its own but the first, it is not worse. */
-static void a_policy_begins_at_the_incumbent(void **state) {
-  (void)state;
+TEST(a_policy_begins_at_the_incumbent) {
   static const char *const model = "builtin:rnnlm?steps=6&layers=4", *const platform = "4*p100-16g";
   situ_plan *before = place(model, platform, (situ_solve_options){.solvers = "layers", .max_steps = 100});
   situ_plan *plan =
@@ -153,8 +147,7 @@ static void a_policy_begins_at_the_incumbent(void **state) {
 
 /* And near the plan that it begins at the solver hsdag finds better ones: HEFT's, on random wiring, are not the best.
  */
-static void hsdag_looks_near_the_incumbent(void **state) {
-  (void)state;
+TEST(hsdag_looks_near_the_incumbent) {
   int32_t better = 0;
   for (int seed = 1; seed < 4; seed++) {
     char model[64];
@@ -170,15 +163,4 @@ static void hsdag_looks_near_the_incumbent(void **state) {
   assert_true(better > 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(no_policy_serves_less_than_the_best_single_device),
-      cmocka_unit_test(no_policy_serves_less_than_heft),
-      cmocka_unit_test(a_policy_is_served_on_three_levels_at_most),
-      cmocka_unit_test(a_case_that_follows_a_plan_tries_it),
-      cmocka_unit_test(levels_go_from_groups_to_operators),
-      cmocka_unit_test(a_policy_begins_at_the_incumbent),
-      cmocka_unit_test(hsdag_looks_near_the_incumbent),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -70,8 +70,7 @@ static void refuses_real(const policy *p, const char *name, const situ_problem *
   refuses(p, name, problem, at, &value, sizeof value, why);
 }
 
-static void every_number_of_the_training_state_is_checked(void **state) {
-  (void)state;
+TEST(every_number_of_the_training_state_is_checked) {
   policy *p = malloc(sizeof *p);
   assert_non_null(p);
   for (int32_t k = 0; learners[k]; k++) {
@@ -116,7 +115,4 @@ static void every_number_of_the_training_state_is_checked(void **state) {
   free(p);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_number_of_the_training_state_is_checked)};
-  return cmocka_run_group_tests_name("policy file", tests, NULL, NULL);
-}
+TEST_MAIN

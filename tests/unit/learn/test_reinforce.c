@@ -81,8 +81,7 @@ static int32_t hold_gradient(const policy_case *c, const reinforce_policy *p, ta
   return n;
 }
 
-static void the_gradient_of_each_policy_is_that_of_differences(void **state) {
-  (void)state;
+TEST(the_gradient_of_each_policy_is_that_of_differences) {
   tape *t = tape_new();
   for (int i = 0; i < N_CASES; i++)
     for (uint64_t seed = 1; seed <= N_PROBLEMS; seed++) {
@@ -102,8 +101,7 @@ static void the_gradient_of_each_policy_is_that_of_differences(void **state) {
   tape_free(t);
 }
 
-static void a_decision_keeps_support_pins_and_colocation(void **state) {
-  (void)state;
+TEST(a_decision_keeps_support_pins_and_colocation) {
   tape *t = tape_new();
   for (int i = 0; i < N_CASES; i++)
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -129,8 +127,7 @@ static void a_decision_keeps_support_pins_and_colocation(void **state) {
   tape_free(t);
 }
 
-static void an_episode_after_the_first_ones_allocates_nothing(void **state) {
-  (void)state;
+TEST(an_episode_after_the_first_ones_allocates_nothing) {
   lab l = lab_topcuoglu();
   for (int i = 0; i < N_CASES; i++) {
     tape *t = tape_new();
@@ -152,11 +149,4 @@ static void an_episode_after_the_first_ones_allocates_nothing(void **state) {
   lab_free(&l);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_gradient_of_each_policy_is_that_of_differences),
-      cmocka_unit_test(a_decision_keeps_support_pins_and_colocation),
-      cmocka_unit_test(an_episode_after_the_first_ones_allocates_nothing),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

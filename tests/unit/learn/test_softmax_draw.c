@@ -7,8 +7,7 @@
 
 enum { N_PROBLEMS = 300, N_DRAWS = 20 };
 
-static void a_draw_takes_what_is_open_and_allowed(void **state) {
-  (void)state;
+TEST(a_draw_takes_what_is_open_and_allowed) {
   int32_t served = 0;
   for (uint64_t seed = 0; seed < N_PROBLEMS; seed++) {
     lab l = lab_random_stream(seed);
@@ -34,8 +33,7 @@ static void a_draw_takes_what_is_open_and_allowed(void **state) {
   assert_true(served > N_PROBLEMS);
 }
 
-static void devices_are_drawn_as_often_as_the_softmax_says(void **state) {
-  (void)state;
+TEST(devices_are_drawn_as_often_as_the_softmax_says) {
   lab l = lab_topcuoglu();
   arena *a = arena_new();
   environment env;
@@ -55,10 +53,4 @@ static void devices_are_drawn_as_often_as_the_softmax_says(void **state) {
   lab_free(&l);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_draw_takes_what_is_open_and_allowed),
-      cmocka_unit_test(devices_are_drawn_as_often_as_the_softmax_says),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

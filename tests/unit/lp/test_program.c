@@ -10,8 +10,7 @@
 #include "lp/lp.h"
 #include "lp/mip.h"
 
-static void entries_of_one_column_add_up(void **state) {
-  (void)state;
+TEST(entries_of_one_column_add_up) {
   arena *a = arena_new();
   program p = program_new(a);
   int32_t x = program_column(&p, 0, 9, false), y = program_column(&p, 0, 9, false);
@@ -35,8 +34,7 @@ static void entries_of_one_column_add_up(void **state) {
 /* min 3 x + 2 y, x + y >= 4, x <= 3, y <= 3: by the price 2 of the row, 8 + min(0 .. 3) of (3 - 2) x = 8. By the price
  * 3 the second column has 2 - 3 = -1 at its upper side: 12 - 3 = 9, the optimum x = 1, y = 3. In 1 / 10 also 2.5: 10
  * - 1.5 = 8.5, so that a whole value is 9. */
-static void prices_prove_the_dual_value_rounded_up(void **state) {
-  (void)state;
+TEST(prices_prove_the_dual_value_rounded_up) {
   arena *a = arena_new();
   program p = program_new(a);
   int32_t x = program_column(&p, 0, 3, false), y = program_column(&p, 0, 3, false);
@@ -57,8 +55,7 @@ static void prices_prove_the_dual_value_rounded_up(void **state) {
   arena_free(a);
 }
 
-static void sums_beyond_128_bits_prove_nothing(void **state) {
-  (void)state;
+TEST(sums_beyond_128_bits_prove_nothing) {
   arena *a = arena_new();
   program p = program_new(a);
   int32_t x = program_column(&p, 0, INT64_MAX, false);
@@ -108,8 +105,7 @@ static int64_t count_all(const program *p) {
   return best;
 }
 
-static void no_prices_prove_more_than_is_true(void **state) {
-  (void)state;
+TEST(no_prices_prove_more_than_is_true) {
   for (uint64_t seed = 1; seed <= 2000; seed++) {
     arena *a = arena_new();
     program p = draw(seed, a);
@@ -124,8 +120,7 @@ static void no_prices_prove_more_than_is_true(void **state) {
   }
 }
 
-static void prices_of_the_engine_prove_its_value(void **state) {
-  (void)state;
+TEST(prices_of_the_engine_prove_its_value) {
   if (lp_missing()) skip();
   int32_t n_exact = 0, n_solved = 0;
   for (uint64_t seed = 1; seed <= 500; seed++) {
@@ -162,8 +157,7 @@ static void judge(void *context, const double *x) {
   if (keeps_rows(j->program, whole) && value < j->best) j->best = value;
 }
 
-static void the_engine_finds_the_best_and_prints_nothing(void **state) {
-  (void)state;
+TEST(the_engine_finds_the_best_and_prints_nothing) {
   if (mip_missing()) skip();
   FILE *into = tmpfile();
   assert_non_null(into);
@@ -200,8 +194,7 @@ static bool at_once(void *context) {
 static void ignore(void *context, const double *x) {}
 
 /* Jobs on equal machines, without any order among them: far more than could be searched. */
-static void a_stop_is_heard(void **state) {
-  (void)state;
+TEST(a_stop_is_heard) {
   if (mip_missing()) skip();
   enum { JOBS = 60, MACHINES = 5 };
   arena *a = arena_new();
@@ -230,8 +223,7 @@ static void a_stop_is_heard(void **state) {
   arena_free(a);
 }
 
-static void a_broken_program_is_named(void **state) {
-  (void)state;
+TEST(a_broken_program_is_named) {
   arena *a = arena_new();
   program p = draw(3, a);
   assert_true(p.n_entries > 2 && p.n_rows > 1);
@@ -243,16 +235,4 @@ static void a_broken_program_is_named(void **state) {
   arena_free(a);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_broken_program_is_named),
-      cmocka_unit_test(entries_of_one_column_add_up),
-      cmocka_unit_test(prices_prove_the_dual_value_rounded_up),
-      cmocka_unit_test(sums_beyond_128_bits_prove_nothing),
-      cmocka_unit_test(no_prices_prove_more_than_is_true),
-      cmocka_unit_test(prices_of_the_engine_prove_its_value),
-      cmocka_unit_test(the_engine_finds_the_best_and_prints_nothing),
-      cmocka_unit_test(a_stop_is_heard),
-  };
-  return cmocka_run_group_tests_name("program", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -277,8 +277,7 @@ static nn_var run(const function_case *f, numbers *x, tape *t, nn_var *loss) {
   return made;
 }
 
-static void every_function_has_the_value_of_its_definition(void **state) {
-  (void)state;
+TEST(every_function_has_the_value_of_its_definition) {
   tape *t = tape_new();
   for (int i = 0; i < N_CASES; i++)
     for (uint64_t seed = 0; seed < 20; seed++) {
@@ -300,8 +299,7 @@ static void every_function_has_the_value_of_its_definition(void **state) {
 }
 
 /* With a library and without: two programs for the definition. c is of a wider matrix, whose other numbers stay. */
-static void products_with_and_without_a_library_agree(void **state) {
-  (void)state;
+TEST(products_with_and_without_a_library_agree) {
   enum { ROWS = 3, COLS = 4, INNER = 5, STRIDE = 6 };
   rng random = rng_new(7);
   for (int32_t k = 0; k < 16; k++) {
@@ -326,8 +324,7 @@ static void products_with_and_without_a_library_agree(void **state) {
   }
 }
 
-static void every_gradient_is_that_of_differences(void **state) {
-  (void)state;
+TEST(every_gradient_is_that_of_differences) {
   const double step = 1e-6;
   tape *t = tape_new();
   for (int i = 0; i < N_CASES; i++)
@@ -358,8 +355,7 @@ static void every_gradient_is_that_of_differences(void **state) {
 }
 
 /* d(x * x)/dx = 2 x; with one of the two standing still, x. */
-static void nothing_flows_back_through_what_stands_still(void **state) {
-  (void)state;
+TEST(nothing_flows_back_through_what_stands_still) {
   tape *t = tape_new();
   nn_real value = 1.75, grad = 0;
   nn_var x = tape_leaf(t, 1, 1, &value, &grad);
@@ -371,8 +367,7 @@ static void nothing_flows_back_through_what_stands_still(void **state) {
 }
 
 /* One variable read by several functions gathers all their gradients: d(x * x + 3 x)/dx = 2 x + 3. */
-static void gradients_of_several_uses_add_up(void **state) {
-  (void)state;
+TEST(gradients_of_several_uses_add_up) {
   tape *t = tape_new();
   nn_real value = 1.75, grad = 0;
   nn_var x = tape_leaf(t, 1, 1, &value, &grad);
@@ -381,8 +376,7 @@ static void gradients_of_several_uses_add_up(void **state) {
   tape_free(t);
 }
 
-static void a_step_after_the_first_allocates_nothing(void **state) {
-  (void)state;
+TEST(a_step_after_the_first_allocates_nothing) {
   tape *t = tape_new();
   size_t held = 0;
   for (int step = 0; step < 50; step++) {
@@ -400,8 +394,7 @@ static void a_step_after_the_first_allocates_nothing(void **state) {
   tape_free(t);
 }
 
-static void too_much_memory_is_told_at_the_end(void **state) {
-  (void)state;
+TEST(too_much_memory_is_told_at_the_end) {
   tape *t = tape_new();
   assert_null(tape_alloc(t, INT64_MAX / 16, 8));
   nn_real one = 1;
@@ -424,8 +417,7 @@ static params *small(arena *a, const char *second, int32_t cols) {
 }
 
 /* Two steps by hand: mean and square of the gradients as Kingma and Ba, algorithm 1. */
-static void adam_steps_as_published(void **state) {
-  (void)state;
+TEST(adam_steps_as_published) {
   arena *a = arena_new();
   params *p = small(a, "b", 2);
   nn_matrix b = params_at(p, 1);
@@ -444,8 +436,7 @@ static void adam_steps_as_published(void **state) {
   arena_free(a);
 }
 
-static void clipping_keeps_the_direction(void **state) {
-  (void)state;
+TEST(clipping_keeps_the_direction) {
   arena *a = arena_new();
   params *p = small(a, "b", 2);
   params_at(p, 0).grad[1] = 3;
@@ -478,8 +469,7 @@ static bool is_equal(const params *p, const params *q) {
   return equal;
 }
 
-static void a_checkpoint_comes_back(void **state) {
-  (void)state;
+TEST(a_checkpoint_comes_back) {
   arena *a = arena_new();
   params *p = small(a, "b", 4), *q = small(a, "b", 4);
   situ_error e = {0};
@@ -496,8 +486,7 @@ static void a_checkpoint_comes_back(void **state) {
   arena_free(a);
 }
 
-static void a_foreign_checkpoint_is_refused(void **state) {
-  (void)state;
+TEST(a_foreign_checkpoint_is_refused) {
   arena *a = arena_new();
   params *p = small(a, "b", 4);
   situ_error e = {0};
@@ -514,8 +503,7 @@ static void a_foreign_checkpoint_is_refused(void **state) {
 }
 
 /* Cut at each length and with each byte changed: refused, in one line, and nothing changes. */
-static void a_damaged_checkpoint_is_refused(void **state) {
-  (void)state;
+TEST(a_damaged_checkpoint_is_refused) {
   arena *a = arena_new();
   params *p = small(a, "b", 2), *q = small(a, "b", 2);
   situ_error e = {0};
@@ -542,20 +530,4 @@ static void a_damaged_checkpoint_is_refused(void **state) {
   arena_free(a);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_function_has_the_value_of_its_definition),
-      cmocka_unit_test(products_with_and_without_a_library_agree),
-      cmocka_unit_test(every_gradient_is_that_of_differences),
-      cmocka_unit_test(gradients_of_several_uses_add_up),
-      cmocka_unit_test(nothing_flows_back_through_what_stands_still),
-      cmocka_unit_test(a_step_after_the_first_allocates_nothing),
-      cmocka_unit_test(too_much_memory_is_told_at_the_end),
-      cmocka_unit_test(adam_steps_as_published),
-      cmocka_unit_test(clipping_keeps_the_direction),
-      cmocka_unit_test(a_checkpoint_comes_back),
-      cmocka_unit_test(a_foreign_checkpoint_is_refused),
-      cmocka_unit_test(a_damaged_checkpoint_is_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -12,7 +12,7 @@ static double places_off(float found, double exact) {
   return fabs((double)found - exact) / (double)(nextafterf((float)exact, INFINITY) - (float)exact);
 }
 
-static void exp_is_within_two_places(void **state) {
+TEST(exp_is_within_two_places) {
   double worst = 0;
   for (int32_t i = -87000; i <= 88000; i++) {
     float x = (float)i / 1000.0f;
@@ -22,12 +22,12 @@ static void exp_is_within_two_places(void **state) {
   assert_true(quick_exp(0) == 1);
 }
 
-static void exp_saturates(void **state) {
+TEST(exp_saturates) {
   assert_true(quick_exp(-1e30f) >= 0 && quick_exp(-1e30f) < 1e-37f && quick_exp(-INFINITY) < 1e-37f);
   assert_true(isfinite(quick_exp(1e30f)) && quick_exp(1e30f) > 1e38f && isfinite(quick_exp(INFINITY)));
 }
 
-static void sigmoid_and_tanh_are_close(void **state) {
+TEST(sigmoid_and_tanh_are_close) {
   for (int32_t i = -30000; i <= 30000; i++) {
     float x = (float)i / 1000.0f;
     assert_true(fabs((double)quick_sigmoid(x) - 1 / (1 + exp(-(double)x))) < 2e-7);
@@ -35,7 +35,7 @@ static void sigmoid_and_tanh_are_close(void **state) {
   }
 }
 
-static void sums_and_greatest_hold_for_all_lengths(void **state) {
+TEST(sums_and_greatest_hold_for_all_lengths) {
   rng random = rng_new(5);
   float x[N], y[N];
   for (int32_t n = 1; n <= N; n++) {
@@ -54,12 +54,4 @@ static void sums_and_greatest_hold_for_all_lengths(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(exp_is_within_two_places),
-      cmocka_unit_test(exp_saturates),
-      cmocka_unit_test(sigmoid_and_tanh_are_close),
-      cmocka_unit_test(sums_and_greatest_hold_for_all_lengths),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

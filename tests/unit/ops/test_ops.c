@@ -81,8 +81,7 @@ static void print_tensor(const ops_tensor *t) {
     for (int64_t k = 0; k < ops_elements(t, NULL); k++) printf("%c%lld", k ? ',' : '{', (long long)t->ints[k]);
 }
 
-static void each_case_is_as_written(void **state) {
-  (void)state;
+TEST(each_case_is_as_written) {
   int failures = 0;
   for (int i = 0; i < N_CASES; i++) {
     arena *a = arena_new();
@@ -109,8 +108,7 @@ static void each_case_is_as_written(void **state) {
   assert_int_equal(failures, 0);
 }
 
-static void no_kind_is_in_the_table_twice(void **state) {
-  (void)state;
+TEST(no_kind_is_in_the_table_twice) {
   int32_t n = ops_n_kinds();
   assert_true(n > 200);
   for (int32_t i = 0; i < n; i++) {
@@ -142,8 +140,7 @@ static bool constant_after(const op_case *c, bool inputs_constant) {
   return constant;
 }
 
-static void constants_come_from_constants_alone(void **state) {
-  (void)state;
+TEST(constants_come_from_constants_alone) {
   const op_case weight = {"ConstantOfShape", 9, "", "i64[2]{5000,5000}", "f32[5000,5000]", 0};
   const op_case noise = {"RandomNormal", 1, "shape=[2,2]", "", "f32[2,2]", 0};
   const op_case like = {"RandomNormalLike", 1, "", "f32[2]", "f32[2]", 0};
@@ -171,8 +168,7 @@ static ops_work work_of(const op_case *c) {
   return work;
 }
 
-static void bytes_are_those_that_move(void **state) {
-  (void)state;
+TEST(bytes_are_those_that_move) {
   const op_case add = {"Add", 13, "", "f32[2,3] f32[3]", "f32[2,3]", 0};
   assert_int_equal(work_of(&add).read_bytes, 24 + 12);
   assert_int_equal(work_of(&add).written_bytes, 24);
@@ -194,8 +190,7 @@ static void bytes_are_those_that_move(void **state) {
   assert_int_equal(ops_bytes(&nibbles, NULL), 2);
 }
 
-static void quantised_kinds_compute_in_bytes(void **state) {
-  (void)state;
+TEST(quantised_kinds_compute_in_bytes) {
   const op_case plain = {"MatMul", 13, "", "f16[2,3] f16[3,4]", "f16[2,4]", 0};
   const op_case whole = {"MatMulInteger", 13, "", "u8[2,3] i8[3,4]", "i32[2,4]", 0};
   const op_case choice = {"Where", 13, "", "bool[2] f32[2] f32[2]", "f32[2]", 0};
@@ -204,16 +199,14 @@ static void quantised_kinds_compute_in_bytes(void **state) {
   assert_int_equal(work_of(&choice).dtype, SITU_DTYPE_F32);
 }
 
-static void amounts_beyond_all_bounds_saturate(void **state) {
-  (void)state;
+TEST(amounts_beyond_all_bounds_saturate) {
   const op_case giant = {
       "MatMul", 13, "", "f32[4000000000,4000000000] f32[4000000000,4000000000]", "f32[4000000000,4000000000]", 0};
   assert_true(work_of(&giant).flops == INT64_MAX);
   assert_true(work_of(&giant).read_bytes == INT64_MAX);
 }
 
-static void what_the_file_declares_fills_gaps_and_yields(void **state) {
-  (void)state;
+TEST(what_the_file_declares_fills_gaps_and_yields) {
   arena *a = arena_new();
   const int64_t open[] = {-1, 3}, declared[] = {5, 9}, other[] = {1, 2, 3};
   ops_tensor in = {.dtype = SITU_DTYPE_F32, .rank = 2, .dims = open};
@@ -310,8 +303,7 @@ static void make_nonsense(nonsense *x, int32_t kind, rng *r) {
   ops_kind_at(kind, &x->node.domain, &x->node.kind);
 }
 
-static void no_kind_falls_over_nonsense(void **state) {
-  (void)state;
+TEST(no_kind_falls_over_nonsense) {
   rng r = rng_new(7);
   for (int round = 0; round < 60; round++)
     for (int32_t i = 0; i < ops_n_kinds(); i++) {
@@ -329,16 +321,4 @@ static void no_kind_falls_over_nonsense(void **state) {
     }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_case_is_as_written),
-      cmocka_unit_test(no_kind_is_in_the_table_twice),
-      cmocka_unit_test(constants_come_from_constants_alone),
-      cmocka_unit_test(bytes_are_those_that_move),
-      cmocka_unit_test(quantised_kinds_compute_in_bytes),
-      cmocka_unit_test(amounts_beyond_all_bounds_saturate),
-      cmocka_unit_test(what_the_file_declares_fills_gaps_and_yields),
-      cmocka_unit_test(no_kind_falls_over_nonsense),
-  };
-  return cmocka_run_group_tests_name("ops", tests, NULL, NULL);
-}
+TEST_MAIN

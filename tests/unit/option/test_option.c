@@ -74,8 +74,7 @@ static const struct {
 static void mark(char *known, size_t offset, size_t bytes) { memset(known + offset, 1, bytes); }
 
 /* A field that nobody named leaves a hole of more bytes than there are behind a bool. */
-static void every_field_has_a_row_or_needs_none(void **state) {
-  (void)state;
+TEST(every_field_has_a_row_or_needs_none) {
   for (int part = 0; part < 5; part++) {
     char known[512] = {0};
     assert_true(parts[part].bytes <= sizeof known);
@@ -92,8 +91,7 @@ static void every_field_has_a_row_or_needs_none(void **state) {
   }
 }
 
-static void rows_are_whole(void **state) {
-  (void)state;
+TEST(rows_are_whole) {
   for (int32_t k = 0; k < option_n_rows; k++) {
     const option *row = &option_rows[k];
     bool flag = row->kind == SITU_OPTION_ON || row->kind == SITU_OPTION_OFF;
@@ -126,8 +124,7 @@ static const char *schedule_name(int i) { return situ_schedule_name((situ_schedu
 static const char *granularity_name(int i) { return situ_granularity_name((situ_granularity)i); }
 static const char *communication_name(int i) { return situ_communication_name((situ_communication)i); }
 
-static void choices_are_the_names_of_their_enums(void **state) {
-  (void)state;
+TEST(choices_are_the_names_of_their_enums) {
   static const struct {
     const char *option;
     const char *(*name)(int);
@@ -193,8 +190,7 @@ static instance_options read_with(const option *row, const char *value, situ_sta
 
 /* What a plan file says reaches the field, fills options that leave it open, changes the hash, and is refused where it
  * is of a wrong type. */
-static void every_member_reaches_its_field(void **state) {
-  (void)state;
+TEST(every_member_reaches_its_field) {
   int n_members = 0;
   for (int32_t k = 0; k < option_n_rows; k++) {
     const option *row = &option_rows[k];
@@ -220,12 +216,4 @@ static void every_member_reaches_its_field(void **state) {
   assert_true(n_members > 30);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_field_has_a_row_or_needs_none),
-      cmocka_unit_test(rows_are_whole),
-      cmocka_unit_test(choices_are_the_names_of_their_enums),
-      cmocka_unit_test(every_member_reaches_its_field),
-  };
-  return cmocka_run_group_tests_name("option", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -236,8 +236,7 @@ static situ_partition *ask(const question *q) {
   return p;
 }
 
-static void small_graphs_are_held_against_all_partitions(void **state) {
-  (void)state;
+TEST(small_graphs_are_held_against_all_partitions) {
   int32_t n_found = 0, n_least = 0, n_none = 0, n_proved = 0;
   for (int32_t round = 0; round < rounds_of(3000); round++) {
     rng r = rng_new((uint64_t)round + 1);
@@ -267,8 +266,7 @@ static void small_graphs_are_held_against_all_partitions(void **state) {
 }
 
 /* The cut is the optimum of costs and crossings, and nothing else counts. */
-static void two_devices_without_a_minimum_are_proved(void **state) {
-  (void)state;
+TEST(two_devices_without_a_minimum_are_proved) {
   for (int32_t round = 0; round < rounds_of(1000); round++) {
     rng r = rng_new((uint64_t)round + 1);
     question q;
@@ -286,8 +284,7 @@ static void two_devices_without_a_minimum_are_proved(void **state) {
   }
 }
 
-static void larger_graphs_keep_every_rule(void **state) {
-  (void)state;
+TEST(larger_graphs_keep_every_rule) {
   for (int32_t round = 0; round < rounds_of(300); round++) {
     rng r = rng_new((uint64_t)round + 1);
     question q;
@@ -303,8 +300,7 @@ static void larger_graphs_keep_every_rule(void **state) {
 
 /* NPU, CPU, NPU, ...: in a chain of operators that alternate by support, parts alternate, unless they must be larger.
  */
-static void a_chain_of_alternating_support_is_cut_at_every_change(void **state) {
-  (void)state;
+TEST(a_chain_of_alternating_support_is_cut_at_every_change) {
   question q = {.n = 12, .k = 2, .min = {1, 1}, .options = SITU_PARTITION_OPTIONS_INIT};
   situ_graph_builder *b = NULL;
   situ_partition_summary says = SITU_PARTITION_SUMMARY_INIT;
@@ -348,12 +344,4 @@ static void a_chain_of_alternating_support_is_cut_at_every_change(void **state) 
   situ_graph_free(q.graph);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_chain_of_alternating_support_is_cut_at_every_change),
-      cmocka_unit_test(two_devices_without_a_minimum_are_proved),
-      cmocka_unit_test(small_graphs_are_held_against_all_partitions),
-      cmocka_unit_test(larger_graphs_keep_every_rule),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

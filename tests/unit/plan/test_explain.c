@@ -23,8 +23,7 @@ static situ_explanation *explained(const situ_plan *plan) {
 /* HEFT's schedule of Topcuoglu, Hariri, Wu, TPDS 2002, fig. 4a, from its end: task 10 (73-80) waits for 8's data, sent
  * 62-73; 8 (57-62) for 6's, sent 42-57; 6 (26-42) for its processor, which 4 (18-26) holds; 4 for 1's data, sent 9-18.
  */
-static void the_path_of_heft_is_that_of_the_paper(void **state) {
-  (void)state;
+TEST(the_path_of_heft_is_that_of_the_paper) {
   static const int64_t expected[8][3] = {{1, 0, 9},   {0, 9, 18},  {4, 18, 26}, {6, 26, 42},
                                          {0, 42, 57}, {8, 57, 62}, {0, 62, 73}, {10, 73, 80}}; /* task or 0, times */
   lab l = lab_topcuoglu();
@@ -48,8 +47,7 @@ static void the_path_of_heft_is_that_of_the_paper(void **state) {
 }
 
 /* The simulator starts everything as soon as data and device or link are there, so a path has no holes. */
-static void a_path_leads_from_the_beginning_to_the_end_without_a_hole(void **state) {
-  (void)state;
+TEST(a_path_leads_from_the_beginning_to_the_end_without_a_hole) {
   for (uint64_t seed = 0; seed < 300; seed++) {
     lab_options wish = {.seed = seed, .n_operators = 30, .n_devices = 4, .density = 0.1};
     wish.options.contention = seed % 3 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE;
@@ -75,8 +73,7 @@ static void a_path_leads_from_the_beginning_to_the_end_without_a_hole(void **sta
 
 /* a -> b -> c -> d, and e, which nothing reads, added first: on devices 2, 0, 0, 1 and 1. Data goes 2, 0, 1, though the
  * first operator is on 1. */
-static void stages_are_in_the_order_of_their_data(void **state) {
-  (void)state;
+TEST(stages_are_in_the_order_of_their_data) {
   lab s = lab_new();
   for (int d = 0; d < 3; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
   for (int d = 0; d < 3; d++)
@@ -109,8 +106,7 @@ static void stages_are_in_the_order_of_their_data(void **state) {
 }
 
 /* a and c on one device, b between them on the other: data goes in a circle. */
-static void stages_in_a_circle_are_in_the_order_of_their_first_operators(void **state) {
-  (void)state;
+TEST(stages_in_a_circle_are_in_the_order_of_their_first_operators) {
   lab s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
   lab_link(&s, 0, 1, 1, -1);
@@ -134,8 +130,7 @@ static void stages_in_a_circle_are_in_the_order_of_their_first_operators(void **
 /* Two devices joined by links of 1 ns and a byte a nanosecond; operators of 10 ns; a chain a -> b -> c, and a is read
  * by c too. a and c on one device, b on the other: a path leaves the device and comes back, so c begins a part of its
  * own, though a and c are neighbours. */
-static void a_path_that_comes_back_begins_another_part(void **state) {
-  (void)state;
+TEST(a_path_that_comes_back_begins_another_part) {
   lab s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
   lab_link(&s, 0, 1, 1, -1);
@@ -184,8 +179,7 @@ static void a_path_that_comes_back_begins_another_part(void **state) {
 
 /* b and c share a memory and read a's tensor of 90 bytes: two hand-overs, one transfer. It takes 91 of 100 ns, so the
  * link is what limits. Without it, on one device, that device is. */
-static void a_busy_resource_is_the_limit(void **state) {
-  (void)state;
+TEST(a_busy_resource_is_the_limit) {
   lab s = lab_new();
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
@@ -224,8 +218,7 @@ static void a_busy_resource_is_the_limit(void **state) {
 
 /* A chain: embed, four layers of three operators, head. Cut inside the third layer. A constant of the last layer, which
  * lies with the first part, belongs to no part that anybody asks for. */
-static void parts_are_named_by_their_layers(void **state) {
-  (void)state;
+TEST(parts_are_named_by_their_layers) {
   lab s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
   lab_link(&s, 0, 1, 1, -1);
@@ -249,8 +242,7 @@ static void parts_are_named_by_their_layers(void **state) {
 }
 
 /* What the second device computes comes last, though a constant of its part stands there from the beginning. */
-static void parts_come_in_the_order_of_their_work(void **state) {
-  (void)state;
+TEST(parts_come_in_the_order_of_their_work) {
   lab s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
   lab_link(&s, 0, 1, 1, -1);
@@ -288,8 +280,7 @@ static bool leaves_and_returns(const situ_graph *g, const situ_explanation *x, i
 }
 
 /* Parts are what an engine can run as one sub-graph: on one device, and convex. Their operators and times add up. */
-static void parts_are_convex_and_cover_the_graph(void **state) {
-  (void)state;
+TEST(parts_are_convex_and_cover_the_graph) {
   for (uint64_t seed = 0; seed < 300; seed++) {
     rng r = rng_new(seed);
     lab s = lab_random_tiny(seed, 20, NULL);
@@ -311,17 +302,4 @@ static void parts_are_convex_and_cover_the_graph(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_path_of_heft_is_that_of_the_paper),
-      cmocka_unit_test(a_path_leads_from_the_beginning_to_the_end_without_a_hole),
-      cmocka_unit_test(stages_are_in_the_order_of_their_data),
-      cmocka_unit_test(stages_in_a_circle_are_in_the_order_of_their_first_operators),
-      cmocka_unit_test(a_path_that_comes_back_begins_another_part),
-      cmocka_unit_test(a_busy_resource_is_the_limit),
-      cmocka_unit_test(parts_are_named_by_their_layers),
-      cmocka_unit_test(parts_come_in_the_order_of_their_work),
-      cmocka_unit_test(parts_are_convex_and_cover_the_graph),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

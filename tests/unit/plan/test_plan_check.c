@@ -31,8 +31,7 @@ static void drop(made *m) {
   lab_free(&m->l);
 }
 
-static void a_broken_plan_is_named(void **state) {
-  (void)state;
+TEST(a_broken_plan_is_named) {
   made m = make(SITU_EXECUTION_STREAM);
   situ_plan *plan = m.plan;
   const situ_problem *p = m.l.problem;
@@ -54,8 +53,7 @@ static void a_broken_plan_is_named(void **state) {
   drop(&m);
 }
 
-static void a_broken_placement_is_named(void **state) {
-  (void)state;
+TEST(a_broken_placement_is_named) {
   made m = make(SITU_EXECUTION_CALLS);
   const situ_problem *p = m.l.problem;
   int32_t replica_of[3] = {-1, 0, -1}, call[N], order[N];
@@ -73,8 +71,7 @@ static void a_broken_placement_is_named(void **state) {
   drop(&m);
 }
 
-static void a_plan_without_a_placement_has_nothing_of_one(void **state) {
-  (void)state;
+TEST(a_plan_without_a_placement_has_nothing_of_one) {
   made m = make(SITU_EXECUTION_STREAM);
   situ_plan *plan = plan_new(m.l.problem);
   BREAKS(plan_check_shape(plan), plan->order, m.plan->order, "nothing of one");
@@ -83,11 +80,4 @@ static void a_plan_without_a_placement_has_nothing_of_one(void **state) {
   drop(&m);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_broken_plan_is_named),
-      cmocka_unit_test(a_broken_placement_is_named),
-      cmocka_unit_test(a_plan_without_a_placement_has_nothing_of_one),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -94,8 +94,7 @@ static void same_shown(const situ_plan *a, const situ_plan *b) {
 }
 
 /* Every execution model, random placements, those that cannot run included; through the text of a file. */
-static void what_is_written_is_read_back(void **state) {
-  (void)state;
+TEST(what_is_written_is_read_back) {
   const situ_problem_options options[] = {
       {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM},
       {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS},
@@ -143,8 +142,7 @@ static void what_is_written_is_read_back(void **state) {
   }
 }
 
-static void a_plan_without_a_placement_survives(void **state) {
-  (void)state;
+TEST(a_plan_without_a_placement_survives) {
   const situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
   lab s = lab_random_tiny(3, 10, &options);
   situ_plan *plan = plan_new(s.problem), *again;
@@ -173,8 +171,7 @@ static lab pair(void) {
 }
 
 /* Replaces the first `from` of the file by `to` and expects BAD_INPUT with `message`. */
-static void bad_files_are_one_clear_line(void **state) {
-  (void)state;
+TEST(bad_files_are_one_clear_line) {
   static const struct {
     const char *from, *to, *message;
   } rows[] = {
@@ -240,8 +237,7 @@ static situ_status pins_of(int32_t *pins, const lab *s, const char *text, situ_e
   return status;
 }
 
-static void pins_come_in_three_forms(void **state) {
-  (void)state;
+TEST(pins_come_in_three_forms) {
   lab s = pair();
   int32_t pins[2];
   assert_int_equal(pins_of(pins, &s, "{\"b\": \"d1\"}", NULL), SITU_STATUS_OK);
@@ -265,8 +261,7 @@ static void pins_come_in_three_forms(void **state) {
   lab_free(&s);
 }
 
-static void bad_pins_are_one_clear_line(void **state) {
-  (void)state;
+TEST(bad_pins_are_one_clear_line) {
   static const char *const rows[][2] = {
       {"[]", "expected a plan"},
       {"{\"zz\": \"d0\"}", "no operator 'zz'"},
@@ -291,8 +286,7 @@ static void bad_pins_are_one_clear_line(void **state) {
 
 /* The expert splits: every operator of their workloads gets a device; the training graphs of inception and resnet50
  * take the split of inference, and their backward operators follow their colour. */
-static void expert_splits_cover_their_workloads(void **state) {
-  (void)state;
+TEST(expert_splits_cover_their_workloads) {
   static const char *const rows[][2] = {{"bert24_inference", "bert24_inference"},
                                         {"bert24_training", "bert24_training"},
                                         {"gnmt_inference", "gnmt_inference"},
@@ -321,11 +315,4 @@ static void expert_splits_cover_their_workloads(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_written_is_read_back), cmocka_unit_test(a_plan_without_a_placement_survives),
-      cmocka_unit_test(bad_files_are_one_clear_line), cmocka_unit_test(pins_come_in_three_forms),
-      cmocka_unit_test(bad_pins_are_one_clear_line),  cmocka_unit_test(expert_splits_cover_their_workloads),
-  };
-  return cmocka_run_group_tests_name("plan_json", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -31,8 +31,7 @@ static void expect_refused(const char *name, int32_t k, situ_status status, cons
 
 /* Without a direct link two GPUs reach each other over the host: 10 us down (pcie3 states 10 us each way) and 10 us up,
  * and each byte takes its time twice. */
-static void groups_have_the_memory_and_the_slowest_route_of_their_members(void **state) {
-  (void)state;
+TEST(groups_have_the_memory_and_the_slowest_route_of_their_members) {
   situ_platform *whole = named("cpu+5*v100-16g"), *p = grouped("cpu+5*v100-16g", 2, 1000);
   assert_int_equal(p->n_devices, 4);
   const situ_device *one = &whole->devices[1], *two = &p->devices[1];
@@ -65,8 +64,7 @@ static void groups_have_the_memory_and_the_slowest_route_of_their_members(void *
   situ_platform_free(p);
 }
 
-static void direct_links_and_servers_are_kept_apart(void **state) {
-  (void)state;
+TEST(direct_links_and_servers_are_kept_apart) {
   situ_platform *p = grouped("2*(cpu+3*a100-80g@nvlink)", 2, 0);
   assert_int_equal(p->n_devices, 6); /* in each server a host, a group, a device */
   assert_int_equal(p->n_servers, 2);
@@ -83,8 +81,7 @@ static void direct_links_and_servers_are_kept_apart(void **state) {
   expect_refused("cpu+2*v100-16g", 4, SITU_STATUS_BAD_ARGUMENT, "at most 2 can");
 }
 
-static void the_largest_group_is_of_equal_neighbours(void **state) {
-  (void)state;
+TEST(the_largest_group_is_of_equal_neighbours) {
   static const struct {
     const char *name;
     int32_t max;
@@ -98,8 +95,7 @@ static void the_largest_group_is_of_equal_neighbours(void **state) {
 }
 
 /* A group is written and read like any device. */
-static void a_group_survives_its_file(void **state) {
-  (void)state;
+TEST(a_group_survives_its_file) {
   situ_platform *p = grouped("cpu+4*v100-16g", 4, 5), *again;
   situ_error error = {0};
   json_value *tree = platform_to_json(p, true);
@@ -112,8 +108,7 @@ static void a_group_survives_its_file(void **state) {
   situ_platform_free(again);
 }
 
-static void what_is_no_group_is_refused(void **state) {
-  (void)state;
+TEST(what_is_no_group_is_refused) {
   static const char *const wrong[] = {"\"members\": 2", "\"members\": 5000, \"sync_bytes_per_s\": 1e9",
                                       "\"members\": 2, \"concurrent_operators\": 2, \"sync_bytes_per_s\": 1e9",
                                       "\"members\": 2, \"host\": true, \"sync_bytes_per_s\": 1e9"};
@@ -131,13 +126,4 @@ static void what_is_no_group_is_refused(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(groups_have_the_memory_and_the_slowest_route_of_their_members),
-      cmocka_unit_test(direct_links_and_servers_are_kept_apart),
-      cmocka_unit_test(the_largest_group_is_of_equal_neighbours),
-      cmocka_unit_test(a_group_survives_its_file),
-      cmocka_unit_test(what_is_no_group_is_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

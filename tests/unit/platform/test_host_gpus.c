@@ -28,8 +28,7 @@ static void put(const char *path, const char *text) {
 #define DRIVER "/proc/driver/nvidia/gpus/"
 #define PCI "/sys/bus/pci/devices/"
 
-static void the_driver_tells_names_and_lanes(void **state) {
-  (void)state;
+TEST(the_driver_tells_names_and_lanes) {
   char line[64], bus[32];
   machine_gpus found;
   assert_non_null(mkdtemp(root));
@@ -60,7 +59,4 @@ static void the_driver_tells_names_and_lanes(void **state) {
   assert_int_equal(system(line), 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_driver_tells_names_and_lanes)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

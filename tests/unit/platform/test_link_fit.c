@@ -26,8 +26,7 @@ static situ_link_fit *fitted(const char *text, bool absolute) {
 }
 
 /* The README of Baechi: k = 0.0001754 us a byte, b = 134 us, from tensors of 2^0 to 2^29 floats. */
-static void an_exact_line_is_found_again(void **state) {
-  (void)state;
+TEST(an_exact_line_is_found_again) {
   char text[4096] = "step,bytes,time_us\n";
   for (int i = 0; i < 30; i++) {
     double bytes = 4 * pow(2, i);
@@ -64,8 +63,7 @@ static double errors(const situ_link_fit *fit, double latency, double slope, boo
 }
 
 /* No line near by has less error, on noisy data. */
-static void no_other_line_is_nearer(void **state) {
-  (void)state;
+TEST(no_other_line_is_nearer) {
   for (uint64_t seed = 1; seed <= 50; seed++) {
     char text[4096] = "bytes\ttime_ns\n";
     rng r = rng_new(seed);
@@ -89,8 +87,7 @@ static void no_other_line_is_nearer(void **state) {
 }
 
 /* Small transfers settle the latency: with plain errors one per cent on the largest hides it. */
-static void relative_errors_keep_the_latency(void **state) {
-  (void)state;
+TEST(relative_errors_keep_the_latency) {
   const char *text = "bytes,time_us\n1000,101\n2000,102\n4000,104\n1000000000,1010000\n2000000000,1980000\n";
   situ_link_fit *relative = fitted(text, false), *absolute = fitted(text, true);
   assert_in_range(line_of(relative).latency_ns, 95000, 105000);
@@ -99,8 +96,7 @@ static void relative_errors_keep_the_latency(void **state) {
   situ_link_fit_free(absolute);
 }
 
-static void the_median_of_a_size_counts(void **state) {
-  (void)state;
+TEST(the_median_of_a_size_counts) {
   situ_link_fit *fit = fitted(
       "\"bytes\" ; time_ns\r\n# a remark\r\n1000;1100\r\n1000;99999\r\n1000;1090\r\n\r\n2000;2090\r\n2000;2110\r\n",
       false);
@@ -113,8 +109,7 @@ static void the_median_of_a_size_counts(void **state) {
   situ_link_fit_free(fit);
 }
 
-static void a_latency_below_zero_is_raised_and_told(void **state) {
-  (void)state;
+TEST(a_latency_below_zero_is_raised_and_told) {
   situ_link_fit *fit = fitted("bytes,time_ns\n1000,500\n2000,2000\n", true);
   situ_link_line line = SITU_LINK_LINE_INIT;
   situ_link_fit_line(fit, &line);
@@ -133,8 +128,7 @@ static void refused(const char *text, size_t n, const char *part) {
   if (!strstr(error.text, part)) fail_msg("\"%s\" does not say \"%s\"", error.text, part);
 }
 
-static void what_is_no_table_is_refused(void **state) {
-  (void)state;
+TEST(what_is_no_table_is_refused) {
 #define REFUSED(text, part) refused(text, sizeof text - 1, part)
   REFUSED("", "names of the columns");
   REFUSED("\n\n# nothing\n", "names of the columns");
@@ -159,14 +153,4 @@ static void what_is_no_table_is_refused(void **state) {
   assert_int_equal(situ_link_fit_read(&fit, "no-such-file.csv", false, &error), SITU_STATUS_IO);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_exact_line_is_found_again),
-      cmocka_unit_test(no_other_line_is_nearer),
-      cmocka_unit_test(relative_errors_keep_the_latency),
-      cmocka_unit_test(the_median_of_a_size_counts),
-      cmocka_unit_test(a_latency_below_zero_is_raised_and_told),
-      cmocka_unit_test(what_is_no_table_is_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

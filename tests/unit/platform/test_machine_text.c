@@ -181,8 +181,7 @@ static situ_platform *read_text(const char *text) {
   return p;
 }
 
-static void outputs_of_tools_are_machines(void **state) {
-  (void)state;
+TEST(outputs_of_tools_are_machines) {
   for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
     situ_platform *p = read_text(machines[i].text);
     char classes[256] = "";
@@ -202,8 +201,7 @@ static void outputs_of_tools_are_machines(void **state) {
   }
 }
 
-static void several_outputs_tell_of_the_same_devices(void **state) {
-  (void)state;
+TEST(several_outputs_tell_of_the_same_devices) {
   /* Old tables cut names off; -L before them says them. */
   situ_platform *p = read_text("GPU 0: NVIDIA GeForce RTX 3090 (UUID: GPU-1)\n" SMI_HEAD
                                "|   0  NVIDIA GeForce ...  Off  | 00000000:01:00.0  On |                  N/A |\n"
@@ -228,8 +226,7 @@ static void several_outputs_tell_of_the_same_devices(void **state) {
 }
 
 /* A Mac is its GPU with what Metal grants; a chip is no memory size of another chip. */
-static void a_mac_is_its_gpu(void **state) {
-  (void)state;
+TEST(a_mac_is_its_gpu) {
   static const struct {
     const char *text, *class_name;
     double megabytes;
@@ -248,8 +245,7 @@ static void a_mac_is_its_gpu(void **state) {
   }
 }
 
-static void what_is_not_understood_is_refused_with_its_line(void **state) {
-  (void)state;
+TEST(what_is_not_understood_is_refused_with_its_line) {
   static const char *const wrong[][2] = {
       {"", "names no device"},
       {"hello\nworld\n", "names no device"},
@@ -268,8 +264,7 @@ static void what_is_not_understood_is_refused_with_its_line(void **state) {
 }
 
 /* Cut at every third byte, and with that changed: no more than a refusal. */
-static void damaged_texts_do_no_harm(void **state) {
-  (void)state;
+TEST(damaged_texts_do_no_harm) {
   for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
     char *text = strdup(machines[i].text);
     size_t n = strlen(text);
@@ -287,10 +282,4 @@ static void damaged_texts_do_no_harm(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(outputs_of_tools_are_machines), cmocka_unit_test(several_outputs_tell_of_the_same_devices),
-      cmocka_unit_test(a_mac_is_its_gpu), cmocka_unit_test(what_is_not_understood_is_refused_with_its_line),
-      cmocka_unit_test(damaged_texts_do_no_harm)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -41,8 +41,7 @@ static void refused(const char *name, const char *part) {
   if (!strstr(error.text, part)) fail_msg("\"%s\" does not say \"%s\"", error.text, part);
 }
 
-static void link_time_is_latency_plus_bytes_over_rate_rounded_up(void **state) {
-  (void)state;
+TEST(link_time_is_latency_plus_bytes_over_rate_rounded_up) {
   assert_int_equal(link_time_ns(500, 1e9, 1), 501);                      /* 1 ns for each byte */
   assert_int_equal(link_time_ns(10000, 25.2e9, 1 << 20), 10000 + 41611); /* 1048576 / 25.2 = 41610.16 */
   assert_int_equal(link_time_ns(0, 3e9, 10), 4);                         /* 3.33 */
@@ -54,8 +53,7 @@ static void link_time_is_latency_plus_bytes_over_rate_rounded_up(void **state) {
   assert_true(link_time_ns(INT64_MAX - 1, 1.0, 1) == INT64_MAX);
 }
 
-static void gpus_reach_each_other_over_the_host_in_two_hops(void **state) {
-  (void)state;
+TEST(gpus_reach_each_other_over_the_host_in_two_hops) {
   situ_platform *p = named("cpu+2*a100-80g");
   assert_int_equal(p->n_devices, 3);
   assert_int_equal(p->n_links, 4);
@@ -78,8 +76,7 @@ static void gpus_reach_each_other_over_the_host_in_two_hops(void **state) {
   situ_platform_free(p);
 }
 
-static void nvlink_joins_the_gpus_of_its_term(void **state) {
-  (void)state;
+TEST(nvlink_joins_the_gpus_of_its_term) {
   situ_platform *p = named("cpu+4xv100-16g@nvlink+a100-40g");
   assert_int_equal(hops(p, 1, 4), 1);
   assert_int_equal(hops(p, 1, 5), 2);
@@ -94,8 +91,7 @@ static void nvlink_joins_the_gpus_of_its_term(void **state) {
   situ_platform_free(p);
 }
 
-static void gpus_without_a_host_copy_directly(void **state) {
-  (void)state;
+TEST(gpus_without_a_host_copy_directly) {
   situ_platform *p = named("2*v100-16g+h100-80g");
   assert_int_equal(hops(p, 0, 2), 1);
   assert_true(situ_platform_link(p, hop(p, 0, 2, 0)).bytes_per_s == 12.6e9); /* the slower end */
@@ -104,8 +100,7 @@ static void gpus_without_a_host_copy_directly(void **state) {
 }
 
 /* The bytes, not the tensors: 15 us to it and 25 us back (OpenVINO and HaX-CoNN: see the catalogue). */
-static void an_integrated_gpu_shares_the_capacity_of_its_host(void **state) {
-  (void)state;
+TEST(an_integrated_gpu_shares_the_capacity_of_its_host) {
   situ_platform *p = named("flex170-16g+uhd770+i9-12900k");
   assert_string_equal(p->devices[0].name, "cpu");
   int igpu = 2;
@@ -123,8 +118,7 @@ static void an_integrated_gpu_shares_the_capacity_of_its_host(void **state) {
 }
 
 /* 10 bytes of room for memories 0 and 2, 5 for memory 1: what they hold counts together, 4 + 8 = 2 too many. */
-static void memories_of_a_pool_exceed_their_capacity_together(void **state) {
-  (void)state;
+TEST(memories_of_a_pool_exceed_their_capacity_together) {
   situ_device devices[] = {SITU_DEVICE_INIT, SITU_DEVICE_INIT, SITU_DEVICE_INIT};
   situ_link links[] = {{0, 1, 0, 1e9, -1}, {1, 0, 0, 1e9, -1}, {0, 2, 0, 1e9, -1}, {2, 0, 0, 1e9, -1}};
   const char *names[] = {"a", "b", "c"};
@@ -147,8 +141,7 @@ static void memories_of_a_pool_exceed_their_capacity_together(void **state) {
   assert_int_equal(platform_new(&p, "pool", devices, 3, links, 4, &error), SITU_STATUS_BAD_INPUT);
 }
 
-static void hosts_are_numbered_and_joined(void **state) {
-  (void)state;
+TEST(hosts_are_numbered_and_joined) {
   situ_platform *p = named("2*cpu@ethernet-100g+t4-16g");
   assert_string_equal(p->devices[1].name, "cpu1");
   assert_true(situ_platform_link(p, hop(p, 0, 1, 0)).bytes_per_s == 8.75e9);
@@ -157,8 +150,7 @@ static void hosts_are_numbered_and_joined(void **state) {
 }
 
 /* With blanks around every sign, as people write sums. */
-static void servers_are_joined_by_their_hosts(void **state) {
-  (void)state;
+TEST(servers_are_joined_by_their_hosts) {
   situ_platform *p = named(" 2 * ( cpu + 2 x a100-80g @ nvlink ) + ( cpu+t4-16g\t) @ ethernet-10g ");
   assert_int_equal(p->n_devices, 8);
   assert_int_equal(p->n_servers, 3);
@@ -181,8 +173,7 @@ static void servers_are_joined_by_their_hosts(void **state) {
   situ_platform_free(p);
 }
 
-static void servers_without_a_host_send_from_their_accelerators(void **state) {
-  (void)state;
+TEST(servers_without_a_host_send_from_their_accelerators) {
   situ_platform *p = named("2*(2*h100-80g@nvlink)@infiniband-ndr");
   assert_int_equal(p->n_devices, 4);
   assert_int_equal(hops(p, 0, 2), 1);
@@ -192,8 +183,7 @@ static void servers_without_a_host_send_from_their_accelerators(void **state) {
   situ_platform_free(p);
 }
 
-static void an_integrated_gpu_is_in_the_pool_of_the_host_of_its_server(void **state) {
-  (void)state;
+TEST(an_integrated_gpu_is_in_the_pool_of_the_host_of_its_server) {
   situ_platform *p = named("2*(i9-12900k+uhd770)");
   assert_int_equal(p->n_memories, 4);
   assert_int_equal(p->next_in_pool[p->memory_of[0]], p->memory_of[2]);
@@ -201,8 +191,7 @@ static void an_integrated_gpu_is_in_the_pool_of_the_host_of_its_server(void **st
   situ_platform_free(p);
 }
 
-static void one_server_in_brackets_is_the_same_without(void **state) {
-  (void)state;
+TEST(one_server_in_brackets_is_the_same_without) {
   situ_platform *p = named("(cpu+2*a100-80g)"), *q = named("cpu+2*a100-80g");
   assert_int_equal(p->n_devices, q->n_devices);
   assert_int_equal(p->n_links, q->n_links);
@@ -215,8 +204,7 @@ static void one_server_in_brackets_is_the_same_without(void **state) {
   situ_platform_free(q);
 }
 
-static void a_wrong_name_says_what_is_near(void **state) {
-  (void)state;
+TEST(a_wrong_name_says_what_is_near) {
   refused("cpu+2*a100", "a100-80g");
   refused("v10017g", "v100-16g");
   refused("2*v100-16g@pcie9", "pcie4");
@@ -247,8 +235,7 @@ static void a_wrong_name_says_what_is_near(void **state) {
   refused("4000*(2*t4-16g)", "at most 4096");
 }
 
-static void the_catalogue_is_sound(void **state) {
-  (void)state;
+TEST(the_catalogue_is_sound) {
   situ_device_kind_info row = SITU_DEVICE_KIND_INFO_INIT, other = row;
   for (int32_t i = 0; situ_device_kind_at(i, &row); i++) {
     for (int32_t k = 0; k < i && situ_device_kind_at(k, &other); k++) assert_string_not_equal(other.name, row.name);
@@ -272,8 +259,7 @@ static void the_catalogue_is_sound(void **state) {
   }
 }
 
-static void a_beginning_that_only_one_name_has_is_enough(void **state) {
-  (void)state;
+TEST(a_beginning_that_only_one_name_has_is_enough) {
   assert_string_equal(catalogue_find("rtx4090")->name, "rtx4090-24g");
   assert_string_equal(catalogue_find("T4")->name, "t4-16g");
   assert_string_equal(catalogue_find("m1")->name, "m1"); /* and not m1-max */
@@ -286,8 +272,7 @@ static void a_beginning_that_only_one_name_has_is_enough(void **state) {
 }
 
 /* What nvidia-smi, shops and forums call a device is understood, where one device alone can be meant. */
-static void devices_are_found_by_the_names_that_people_use(void **state) {
-  (void)state;
+TEST(devices_are_found_by_the_names_that_people_use) {
   static const char *const said[][2] = {{"rtx 3090", "rtx3090-24g"},
                                         {"RTX-3090", "rtx3090-24g"},
                                         {"3090", "rtx3090-24g"},
@@ -324,8 +309,7 @@ static void devices_are_found_by_the_names_that_people_use(void **state) {
 }
 
 /* The memory of a host is what its owner put in; that of Apple's chips is bought with them. */
-static void the_memory_of_a_host_is_stated_behind_its_name(void **state) {
-  (void)state;
+TEST(the_memory_of_a_host_is_stated_behind_its_name) {
   static const struct {
     const char *name;
     int64_t gb;
@@ -354,8 +338,7 @@ static void the_memory_of_a_host_is_stated_behind_its_name(void **state) {
 }
 
 /* Counts stand behind names too, and a sign in the name of a product is none of ours. */
-static void counts_and_signs_are_taken_as_people_write_them(void **state) {
-  (void)state;
+TEST(counts_and_signs_are_taken_as_people_write_them) {
   static const struct {
     const char *name;
     int32_t n;
@@ -375,8 +358,7 @@ static void counts_and_signs_are_taken_as_people_write_them(void **state) {
 }
 
 /* Words around a name, and names that lack a letter, lead to it. */
-static void what_a_longer_text_names_is_offered(void **state) {
-  (void)state;
+TEST(what_a_longer_text_names_is_offered) {
   static const char *const said[][2] = {{"DGX H100", "h100-80g"},
                                         {"MacBook Pro M3 Max", "m3-max"},
                                         {"3090 nvlink", "rtx3090-24g"},
@@ -407,8 +389,7 @@ static void what_a_longer_text_names_is_offered(void **state) {
 }
 
 /* Through the host a small tensor takes 20 us there and 10 us back down; directly 12. */
-static void gpus_may_copy_to_each_other_over_pcie(void **state) {
-  (void)state;
+TEST(gpus_may_copy_to_each_other_over_pcie) {
   static const char *const names[] = {"cpu+2*l4-24g", "cpu+2*l4-24g@pcie4-p2p"};
   const int64_t expected_ns[] = {30000, 12000};
   for (int i = 0; i < 2; i++) {
@@ -424,8 +405,7 @@ static void gpus_may_copy_to_each_other_over_pcie(void **state) {
   }
 }
 
-static void names_like_no_other_are_sent_to_the_list(void **state) {
-  (void)state;
+TEST(names_like_no_other_are_sent_to_the_list) {
   static const char *const strange[] = {"workstation", "notebook", "server",    "zz",    "Coral",
                                         "Hailo-8",     "RK3588",   "CMP 170HX", "T1000", "Adreno X1-85"};
   char hint[CATALOGUE_HINT_BYTES];
@@ -449,8 +429,7 @@ static void new_platform_refused(const situ_device *devices, int n, const situ_l
   if (!strstr(error.text, part)) fail_msg("\"%s\" does not say \"%s\"", error.text, part);
 }
 
-static void values_out_of_range_are_refused(void **state) {
-  (void)state;
+TEST(values_out_of_range_are_refused) {
   situ_link both[2] = {{0, 1, 0, 1e9, -1}, {1, 0, 0, 1e9, -1}};
   situ_device good[2] = {plain("a", "k"), plain("b", "k")}, d[2];
 #define BAD_DEVICE(change, part)               \
@@ -487,8 +466,7 @@ static void values_out_of_range_are_refused(void **state) {
   new_platform_refused(good, 0, both, 0, "1 to 4096");
 }
 
-static void ties_go_to_fewest_hops_then_lowest_links(void **state) {
-  (void)state;
+TEST(ties_go_to_fewest_hops_then_lowest_links) {
   /* 1 GB/s: 1 MiB takes 1048576 ns. The way 0 -> 1 -> 3 costs as much as the direct link of twice that time plus
    * latency: 2 * 1048576 = 2097152 = 1048576 + 1048576. 0 -> 2 -> 3 costs the same and has lower link numbers. */
   situ_device d[4] = {plain("a", "k"), plain("b", "k"), plain("c", "k"), plain("d", "k")};
@@ -513,8 +491,7 @@ static void ties_go_to_fewest_hops_then_lowest_links(void **state) {
 static int64_t weight(const situ_link *l) { return link_time_ns(l->latency_ns, l->bytes_per_s, 1 << 20); }
 
 /* Second method: Floyd and Warshall on weights must give the length of each route. */
-static void routes_are_shortest_ways(void **state) {
-  (void)state;
+TEST(routes_are_shortest_ways) {
   rng r = rng_new(7);
   for (int round = 0; round < 60; round++) {
     enum { N = 9 };
@@ -560,8 +537,7 @@ static void routes_are_shortest_ways(void **state) {
 }
 
 /* Names as they stand in public threads, and what they mean. */
-static void devices_are_found_as_threads_name_them(void **state) {
-  (void)state;
+TEST(devices_are_found_as_threads_name_them) {
   static const char *const pairs[][2] = {{"RTX 5090 D", "rtx5090d-32g"},
                                          {"RTX 3080 20 GB", "rtx3080mod-20g"},
                                          {"4090 48GB", "rtx4090mod-48g"},
@@ -605,8 +581,7 @@ static void devices_are_found_as_threads_name_them(void **state) {
     assert_true(fabs(link_kind_find(links[i].link)->bytes_per_s - links[i].bytes_per_s) < 1e6);
 }
 
-static void names_may_state_figures(void **state) {
-  (void)state;
+TEST(names_may_state_figures) {
   situ_platform *p = named("cpu(64GB,80GB/s,2TF)+2*gpu( 16 GB, 1.8TB/s ,90TF,180TOPS)@pcie4x8+rtx4090(48GB)");
   const situ_device *cpu = &p->devices[0], *gpu = &p->devices[1], *card = &p->devices[3];
   assert_int_equal(p->n_devices, 4);
@@ -637,8 +612,7 @@ static void names_may_state_figures(void **state) {
 }
 
 /* What Metal recommends as a working set, as llama.cpp prints it on such machines, in 10^6 bytes. */
-static void a_mac_has_the_memory_that_metal_grants(void **state) {
-  (void)state;
+TEST(a_mac_has_the_memory_that_metal_grants) {
   static const struct {
     const char *name;
     double megabytes;
@@ -653,34 +627,4 @@ static void a_mac_has_the_memory_that_metal_grants(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(link_time_is_latency_plus_bytes_over_rate_rounded_up),
-      cmocka_unit_test(gpus_reach_each_other_over_the_host_in_two_hops),
-      cmocka_unit_test(nvlink_joins_the_gpus_of_its_term),
-      cmocka_unit_test(gpus_without_a_host_copy_directly),
-      cmocka_unit_test(an_integrated_gpu_shares_the_capacity_of_its_host),
-      cmocka_unit_test(memories_of_a_pool_exceed_their_capacity_together),
-      cmocka_unit_test(hosts_are_numbered_and_joined),
-      cmocka_unit_test(servers_are_joined_by_their_hosts),
-      cmocka_unit_test(servers_without_a_host_send_from_their_accelerators),
-      cmocka_unit_test(an_integrated_gpu_is_in_the_pool_of_the_host_of_its_server),
-      cmocka_unit_test(one_server_in_brackets_is_the_same_without),
-      cmocka_unit_test(a_wrong_name_says_what_is_near),
-      cmocka_unit_test(the_catalogue_is_sound),
-      cmocka_unit_test(the_memory_of_a_host_is_stated_behind_its_name),
-      cmocka_unit_test(counts_and_signs_are_taken_as_people_write_them),
-      cmocka_unit_test(what_a_longer_text_names_is_offered),
-      cmocka_unit_test(gpus_may_copy_to_each_other_over_pcie),
-      cmocka_unit_test(names_like_no_other_are_sent_to_the_list),
-      cmocka_unit_test(a_beginning_that_only_one_name_has_is_enough),
-      cmocka_unit_test(devices_are_found_by_the_names_that_people_use),
-      cmocka_unit_test(values_out_of_range_are_refused),
-      cmocka_unit_test(ties_go_to_fewest_hops_then_lowest_links),
-      cmocka_unit_test(routes_are_shortest_ways),
-      cmocka_unit_test(a_mac_has_the_memory_that_metal_grants),
-      cmocka_unit_test(names_may_state_figures),
-      cmocka_unit_test(devices_are_found_as_threads_name_them),
-  };
-  return cmocka_run_group_tests_name("platform", tests, NULL, NULL);
-}
+TEST_MAIN

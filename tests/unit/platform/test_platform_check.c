@@ -8,8 +8,7 @@ static situ_platform *read(const char *name) {
   return p;
 }
 
-static void composed_platforms_keep_their_invariants(void **state) {
-  (void)state;
+TEST(composed_platforms_keep_their_invariants) {
   static const char *const names[] = {"cpu", "cpu+2*v100-16g", "8*h100-80g@nvlink", "2*epyc7742+mi300x-192g+uhd770"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     situ_platform *p = read(names[i]);
@@ -18,8 +17,7 @@ static void composed_platforms_keep_their_invariants(void **state) {
   }
 }
 
-static void a_broken_device_is_named(void **state) {
-  (void)state;
+TEST(a_broken_device_is_named) {
   situ_platform *p = read("2*(cpu+2*t4-16g)");
   BREAKS(platform_check(p), p->n_devices, 0, "1 to SITU_MAX_DEVICES");
   BREAKS(platform_check(p), p->devices[1].name, NULL, "have names");
@@ -33,8 +31,7 @@ static void a_broken_device_is_named(void **state) {
   situ_platform_free(p);
 }
 
-static void a_broken_link_is_named(void **state) {
-  (void)state;
+TEST(a_broken_link_is_named) {
   situ_platform *p = read("2*(cpu+2*t4-16g)");
   BREAKS(platform_check(p), p->links[0].from_device, -1, "leaves a device");
   BREAKS(platform_check(p), p->links[0].to_device, p->n_devices, "reaches a device");
@@ -45,8 +42,7 @@ static void a_broken_link_is_named(void **state) {
   situ_platform_free(p);
 }
 
-static void a_broken_route_is_named(void **state) {
-  (void)state;
+TEST(a_broken_route_is_named) {
   situ_platform *p = read("2*(cpu+2*t4-16g)");
   int32_t n = p->n_memories, hop = p->route_start[1], pair = 0; /* the first hop of the route from 0 to 1 */
   BREAKS(platform_check(p), p->route_start[n * n], -1, "route_start");
@@ -59,12 +55,4 @@ static void a_broken_route_is_named(void **state) {
   situ_platform_free(p);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(composed_platforms_keep_their_invariants),
-      cmocka_unit_test(a_broken_device_is_named),
-      cmocka_unit_test(a_broken_link_is_named),
-      cmocka_unit_test(a_broken_route_is_named),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -76,8 +76,7 @@ static void assert_survives_a_file(const situ_platform *p) {
 #define TWO \
   "{\"situ_platform\": 1, \"devices\": [{\"name\": \"a\", " PLAIN "}, {\"name\": \"b\", " PLAIN "}], \"links\": ["
 
-static void an_entry_takes_from_its_base_what_it_does_not_state(void **state) {
-  (void)state;
+TEST(an_entry_takes_from_its_base_what_it_does_not_state) {
   situ_platform *p = parsed(
       "{\"situ_platform\": 1, \"name\": \"mine\", \"devices\": ["
       "{\"name\": \"host\", \"base\": \"epyc7742\"},"
@@ -103,8 +102,7 @@ static void an_entry_takes_from_its_base_what_it_does_not_state(void **state) {
 }
 
 /* Of the base unless the entry says otherwise; one of the catalogue has no efficiency of its own. */
-static void family_and_efficiency_are_read_and_written(void **state) {
-  (void)state;
+TEST(family_and_efficiency_are_read_and_written) {
   situ_platform *p = parsed(
       "{\"situ_platform\": 1, \"devices\": [{\"name\": \"cpu\", \"base\": \"cpu\", \"efficiency\": 0.25},"
       "{\"name\": \"a\", \"base\": \"v100-16g\"}, {\"name\": \"b\", \"base\": \"v100-16g\", \"class\": \"slow\","
@@ -122,8 +120,7 @@ static void family_and_efficiency_are_read_and_written(void **state) {
 
 /* Towards a device a copy starts at once; towards the host somebody waits for it. A latency that the file states holds
  * for both. */
-static void links_to_a_host_have_a_latency_of_their_own(void **state) {
-  (void)state;
+TEST(links_to_a_host_have_a_latency_of_their_own) {
   situ_link_kind_info kind = SITU_LINK_KIND_INFO_INIT;
   for (int32_t i = 0; situ_link_kind_at(i, &kind) && strcmp(kind.name, "pcie4") != 0; i++) continue;
   assert_true(kind.to_host_ns > kind.latency_ns);
@@ -145,8 +142,7 @@ static void links_to_a_host_have_a_latency_of_their_own(void **state) {
   }
 }
 
-static void concurrent_operators_are_devices_with_one_memory(void **state) {
-  (void)state;
+TEST(concurrent_operators_are_devices_with_one_memory) {
   situ_platform *p = parsed(
       "{\"situ_platform\": 1, \"devices\": ["
       "{\"name\": \"cpu\", \"count\": 2, \"concurrent_operators\": 4, \"memory_bytes\": 77, " PLAIN
@@ -167,8 +163,7 @@ static void concurrent_operators_are_devices_with_one_memory(void **state) {
   situ_platform_free(p);
 }
 
-static void channels_and_switches_join_links(void **state) {
-  (void)state;
+TEST(channels_and_switches_join_links) {
   situ_platform *p = parsed(TWO "{\"from\": \"a\", \"to\": \"b\", \"gb_per_s\": 1, \"channel\": \"bus\"}]}");
   assert_int_equal(p->n_links, 2);
   assert_int_equal(p->n_channels, 1); /* half duplex */
@@ -257,8 +252,7 @@ static void expect_bad(const char *text, const char *where, const char *message)
   if (!strstr(error.text, message)) fail_msg("%s: \"%s\" does not say \"%s\"", text, error.text, message);
 }
 
-static void malformed_files_are_refused_with_the_place(void **state) {
-  (void)state;
+TEST(malformed_files_are_refused_with_the_place) {
   for (size_t i = 0; i < sizeof bad_cases / sizeof bad_cases[0]; i++)
     expect_bad(bad_cases[i].text, bad_cases[i].where, bad_cases[i].message);
   for (size_t i = 0; i < sizeof bad_devices / sizeof bad_devices[0]; i++) {
@@ -276,8 +270,7 @@ static void malformed_files_are_refused_with_the_place(void **state) {
       "devices[0]", "peak of f32");
 }
 
-static void composed_platforms_survive_a_file(void **state) {
-  (void)state;
+TEST(composed_platforms_survive_a_file) {
   static const char *const names[] = {"cpu",
                                       "cpu+2*a100-80g",
                                       "8*h100-80g@nvlink",
@@ -293,8 +286,7 @@ static void composed_platforms_survive_a_file(void **state) {
 }
 
 /* Law: read(write(x)) = x, with figures that have all their 53 bits. */
-static void random_platforms_survive_a_file(void **state) {
-  (void)state;
+TEST(random_platforms_survive_a_file) {
   rng r = rng_new(11);
   for (int round = 0; round < 200; round++) {
     enum { N = 7, L = 20 };
@@ -328,8 +320,7 @@ static void random_platforms_survive_a_file(void **state) {
   }
 }
 
-static void a_platform_is_written_to_a_file_and_read_by_its_path(void **state) {
-  (void)state;
+TEST(a_platform_is_written_to_a_file_and_read_by_its_path) {
   char path[64];
   snprintf(path, sizeof path, "platform-%ld.json", (long)getpid());
   situ_platform *p, *q;
@@ -344,8 +335,7 @@ static void a_platform_is_written_to_a_file_and_read_by_its_path(void **state) {
   situ_platform_free(q);
 }
 
-static void model_names_are_matched_to_the_catalogue(void **state) {
-  (void)state;
+TEST(model_names_are_matched_to_the_catalogue) {
   static const char *const pairs[][2] = {
       {"NVIDIA A100-SXM4-80GB", "a100-80g"},
       {"NVIDIA A100-SXM4-40GB", "a100-40g"},
@@ -383,8 +373,7 @@ static void leave_out_pci_under_the_leak_checker(void) {
 #endif
 }
 
-static void this_host_has_a_host_with_its_memory(void **state) {
-  (void)state;
+TEST(this_host_has_a_host_with_its_memory) {
   leave_out_pci_under_the_leak_checker();
   situ_platform *p;
   situ_error error = {0};
@@ -414,8 +403,7 @@ static void put(const char *folder, const char *path, const char *text) {
 }
 
 /* The files of a container as the kernel documents them: the group, and one above it with a lower limit of cores. */
-static void control_groups_limit_cores_and_memory(void **state) {
-  (void)state;
+TEST(control_groups_limit_cores_and_memory) {
   char second[] = "/tmp/situ-groups-XXXXXX", first[] = "/tmp/situ-groups-XXXXXX", none[] = "/tmp/situ-groups-XXXXXX";
   assert_non_null(mkdtemp(second));
   put(second, "/proc/self/cgroup", "0::/jobs/mine\n");
@@ -452,8 +440,7 @@ static void control_groups_limit_cores_and_memory(void **state) {
 
 /* A core of this century makes from one to a thousand floating-point operations a nanosecond, memory gives from a tenth
  * of a byte to a thousand. */
-static void speeds_are_measured_once_to_two_digits(void **state) {
-  (void)state;
+TEST(speeds_are_measured_once_to_two_digits) {
   double flops = host_core_flops(), rate = host_bytes_per_s(2);
   assert_true(flops > 1e9 && flops < 1e12);
   assert_true(rate > 1e8 && rate < 1e12);
@@ -468,21 +455,4 @@ static void speeds_are_measured_once_to_two_digits(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_entry_takes_from_its_base_what_it_does_not_state),
-      cmocka_unit_test(family_and_efficiency_are_read_and_written),
-      cmocka_unit_test(links_to_a_host_have_a_latency_of_their_own),
-      cmocka_unit_test(concurrent_operators_are_devices_with_one_memory),
-      cmocka_unit_test(channels_and_switches_join_links),
-      cmocka_unit_test(malformed_files_are_refused_with_the_place),
-      cmocka_unit_test(composed_platforms_survive_a_file),
-      cmocka_unit_test(random_platforms_survive_a_file),
-      cmocka_unit_test(a_platform_is_written_to_a_file_and_read_by_its_path),
-      cmocka_unit_test(model_names_are_matched_to_the_catalogue),
-      cmocka_unit_test(this_host_has_a_host_with_its_memory),
-      cmocka_unit_test(control_groups_limit_cores_and_memory),
-      cmocka_unit_test(speeds_are_measured_once_to_two_digits),
-  };
-  return cmocka_run_group_tests_name("platform files", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -43,8 +43,7 @@ static situ_problem_options options_of(asked a) {
 /* situ/problem.h: the objective follows the execution model, else it is throughput for workload files; the execution
  * model is stream under a limit or with copies, calls with a number of them, pipeline for throughput, and for latency
  * calls with workload files, else stream. */
-static void defaults_follow_what_is_asked_for(void **state) {
-  (void)state;
+TEST(defaults_follow_what_is_asked_for) {
   static const struct {
     asked asked;
     bool unit;
@@ -96,8 +95,7 @@ static void defaults_follow_what_is_asked_for(void **state) {
   }
 }
 
-static void what_does_not_go_together_is_refused(void **state) {
-  (void)state;
+TEST(what_does_not_go_together_is_refused) {
   static const struct {
     asked asked;
     const char *text;
@@ -127,8 +125,7 @@ static void what_does_not_go_together_is_refused(void **state) {
   lab_free(&s);
 }
 
-static void options_of_pipelines_go_with_pipelines_only(void **state) {
-  (void)state;
+TEST(options_of_pipelines_go_with_pipelines_only) {
   const struct {
     situ_problem_options options;
     const char *text;
@@ -191,8 +188,7 @@ static void hold_conflict(const group *rows, int32_t n, const bool unused[2], co
 }
 
 /* Keys 0: a, b; 2: c, d; colocation b, c: one unit of four, and e alone. */
-static void kernels_and_colocation_groups_join(void **state) {
-  (void)state;
+TEST(kernels_and_colocation_groups_join) {
   lab s = lab_new();
   for (int32_t d = 0; d < 2; d++) lab_device(&s, 10, -1, d == 0);
   lab_star(&s);
@@ -234,8 +230,7 @@ static void kernels_and_colocation_groups_join(void **state) {
   lab_free(&s);
 }
 
-static void pins_hold_for_their_group(void **state) {
-  (void)state;
+TEST(pins_hold_for_their_group) {
   const bool none[2] = {false, false};
   const group rows[] = {{0, {1, 1}, 5, -1}, {0, {1, 1}, -1, -1}, {0, {1, 1}, 5, 0}, {0, {1, 1}, 6, 1}};
   hold_conflict(rows, 4, none, NULL, (int32_t[]){0, -1, 0, 1});
@@ -246,8 +241,7 @@ static void pins_hold_for_their_group(void **state) {
 }
 
 /* Two memories that share 100 bytes: weights of 150 fit neither of them, nor both together. */
-static void a_pool_counts_once(void **state) {
-  (void)state;
+TEST(a_pool_counts_once) {
   for (int32_t apart = 0; apart < 2; apart++) {
     lab s = lab_new();
     lab_device(&s, 100, -1, true);
@@ -263,8 +257,7 @@ static void a_pool_counts_once(void **state) {
   }
 }
 
-static void constraints_that_no_plan_can_meet_are_named(void **state) {
-  (void)state;
+TEST(constraints_that_no_plan_can_meet_are_named) {
   const bool none[2] = {false, false}, no_host[2] = {true, false}, nobody[2] = {true, true};
   static const struct {
     group rows[3];
@@ -296,8 +289,7 @@ static void constraints_that_no_plan_can_meet_are_named(void **state) {
                   cases[i].expected, NULL);
 }
 
-static void micro_batches_are_of_training_steps_in_contiguous_parts(void **state) {
-  (void)state;
+TEST(micro_batches_are_of_training_steps_in_contiguous_parts) {
   const struct {
     situ_problem_options options;
     bool training;
@@ -332,8 +324,7 @@ static void micro_batches_are_of_training_steps_in_contiguous_parts(void **state
   }
 }
 
-static void pins_beyond_the_platform_are_refused(void **state) {
-  (void)state;
+TEST(pins_beyond_the_platform_are_refused) {
   lab s = two(false);
   for (int32_t pin = -3; pin < 4; pin++) {
     int32_t pins[2] = {-1, pin};
@@ -358,8 +349,7 @@ static lab joined(void) {
 
 /* a on the host and b on the accelerator, where each is slowest, and the tensor, which counts twice: once for its one
  * user and once for a way out. */
-static void times_beyond_the_limit_are_refused(void **state) {
-  (void)state;
+TEST(times_beyond_the_limit_are_refused) {
   static const int64_t half = PROBLEM_MAX_NS / 2;
   const struct {
     int64_t a_ns, b_ns, transfer_ns;
@@ -381,8 +371,7 @@ static void times_beyond_the_limit_are_refused(void **state) {
 }
 
 /* Weights count once, workspaces and tensors for each of three inputs in flight. */
-static void sizes_beyond_the_limit_are_refused(void **state) {
-  (void)state;
+TEST(sizes_beyond_the_limit_are_refused) {
   for (int64_t more = 0; more < 2; more++) {
     lab s = joined();
     s.graph->weight_bytes[0] = PROBLEM_MAX_BYTES - 3 * (5 + 7) + more;
@@ -399,8 +388,7 @@ static void sizes_beyond_the_limit_are_refused(void **state) {
 /* ---- what inner loops look up ---- */
 
 /* d0 and d2 share a memory; only d1 and d3 are hosts: the first is d1. Nobody is: d0. */
-static void devices_are_looked_up(void **state) {
-  (void)state;
+TEST(devices_are_looked_up) {
   for (int hosts = 0; hosts < 2; hosts++) {
     lab s = lab_new();
     for (int32_t d = 0; d < 4; d++) lab_device(&s, 10, d == 2 ? 0 : -1, hosts && d % 2 == 1);
@@ -425,8 +413,7 @@ static void devices_are_looked_up(void **state) {
   }
 }
 
-static void only_training_has_two_phases_and_only_in_gpipe(void **state) {
-  (void)state;
+TEST(only_training_has_two_phases_and_only_in_gpipe) {
   for (int trained = 0; trained < 2; trained++)
     for (int gpipe = 0; gpipe < 2; gpipe++)
       for (int pipeline = 0; pipeline < 2; pipeline++) {
@@ -454,8 +441,7 @@ static void only_training_has_two_phases_and_only_in_gpipe(void **state) {
 
 /* ---- views ---- */
 
-static void views_ask_another_question_of_the_same_things(void **state) {
-  (void)state;
+TEST(views_ask_another_question_of_the_same_things) {
   lab s = two(false);
   situ_problem *p;
   const situ_problem_options options = {.size = sizeof(situ_problem_options), .max_period_ns = 9, .copies = 2};
@@ -484,8 +470,7 @@ static void views_ask_another_question_of_the_same_things(void **state) {
 }
 
 /* Three copies of two operators with a tensor between them: the view of one has the sizes of one. */
-static void the_first_copy_is_a_problem_of_its_own(void **state) {
-  (void)state;
+TEST(the_first_copy_is_a_problem_of_its_own) {
   lab s = lab_new();
   lab_device(&s, 100, -1, true);
   int32_t a[3], b[3];
@@ -513,8 +498,7 @@ static void the_first_copy_is_a_problem_of_its_own(void **state) {
 
 /* ---- certificates ---- */
 
-static void certificates_keep_lists_by_name(void **state) {
-  (void)state;
+TEST(certificates_keep_lists_by_name) {
   arena *a = arena_new();
   certificate c, copy;
   certificate_start(&c, "kind", 7);
@@ -550,8 +534,7 @@ static void certificates_keep_lists_by_name(void **state) {
   arena_free(a);
 }
 
-static void every_choice_has_a_name(void **state) {
-  (void)state;
+TEST(every_choice_has_a_name) {
   assert_string_equal(situ_objective_name(SITU_OBJECTIVE_DEFAULT), "default");
   assert_string_equal(situ_objective_name(SITU_OBJECTIVE_LATENCY), "latency");
   assert_string_equal(situ_objective_name(SITU_OBJECTIVE_THROUGHPUT), "throughput");
@@ -571,25 +554,4 @@ static void every_choice_has_a_name(void **state) {
   assert_string_equal(situ_contention_name(SITU_CONTENTION_LINK), "link");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(defaults_follow_what_is_asked_for),
-      cmocka_unit_test(what_does_not_go_together_is_refused),
-      cmocka_unit_test(options_of_pipelines_go_with_pipelines_only),
-      cmocka_unit_test(kernels_and_colocation_groups_join),
-      cmocka_unit_test(pins_hold_for_their_group),
-      cmocka_unit_test(a_pool_counts_once),
-      cmocka_unit_test(constraints_that_no_plan_can_meet_are_named),
-      cmocka_unit_test(micro_batches_are_of_training_steps_in_contiguous_parts),
-      cmocka_unit_test(pins_beyond_the_platform_are_refused),
-      cmocka_unit_test(times_beyond_the_limit_are_refused),
-      cmocka_unit_test(sizes_beyond_the_limit_are_refused),
-      cmocka_unit_test(devices_are_looked_up),
-      cmocka_unit_test(only_training_has_two_phases_and_only_in_gpipe),
-      cmocka_unit_test(views_ask_another_question_of_the_same_things),
-      cmocka_unit_test(the_first_copy_is_a_problem_of_its_own),
-      cmocka_unit_test(certificates_keep_lists_by_name),
-      cmocka_unit_test(every_choice_has_a_name),
-  };
-  return cmocka_run_group_tests_name("problem", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -16,8 +16,7 @@ static lab draw(uint64_t seed) {
   return lab_random(&o);
 }
 
-static void posed_problems_and_their_views_keep_their_invariants(void **state) {
-  (void)state;
+TEST(posed_problems_and_their_views_keep_their_invariants) {
   for (uint64_t seed = 0; seed < 60; seed++) {
     lab l = draw(seed);
     situ_problem view;
@@ -34,8 +33,7 @@ static void posed_problems_and_their_views_keep_their_invariants(void **state) {
   }
 }
 
-static void a_broken_model_is_named(void **state) {
-  (void)state;
+TEST(a_broken_model_is_named) {
   lab l = draw(0); /* a stream */
   situ_problem *p = l.problem;
   BREAKS(problem_check(p), p->execution, SITU_EXECUTION_DEFAULT, "an execution is chosen");
@@ -54,8 +52,7 @@ static void a_broken_model_is_named(void **state) {
   lab_free(&l);
 }
 
-static void a_broken_borrowing_is_named(void **state) {
-  (void)state;
+TEST(a_broken_borrowing_is_named) {
   lab l = draw(0);
   situ_problem *p = l.problem;
   BREAKS(problem_check(p), p->graph, NULL, "a graph, a platform and costs");
@@ -68,8 +65,7 @@ static void a_broken_borrowing_is_named(void **state) {
   lab_free(&l);
 }
 
-static void a_broken_constraint_is_named(void **state) {
-  (void)state;
+TEST(a_broken_constraint_is_named) {
   lab l = draw(0);
   situ_problem *p = l.problem;
   unit_list *x = &p->units;
@@ -92,12 +88,4 @@ static void a_broken_constraint_is_named(void **state) {
   lab_free(&l);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(posed_problems_and_their_views_keep_their_invariants),
-      cmocka_unit_test(a_broken_model_is_named),
-      cmocka_unit_test(a_broken_borrowing_is_named),
-      cmocka_unit_test(a_broken_constraint_is_named),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -31,8 +31,7 @@ static lab three(int wrong, const situ_problem_options *options) {
   return s;
 }
 
-static void every_number_of_graph_machine_and_costs_counts(void **state) {
-  (void)state;
+TEST(every_number_of_graph_machine_and_costs_counts) {
   uint64_t seen[N_NUMBERS + 1];
   for (int wrong = -1; wrong < N_NUMBERS; wrong++) {
     lab s = three(wrong, NULL);
@@ -98,8 +97,7 @@ static const change changes[] = {
 };
 enum { CHANGES = sizeof changes / sizeof changes[0] };
 
-static void every_field_of_the_options_has_a_row(void **state) {
-  (void)state;
+TEST(every_field_of_the_options_has_a_row) {
   size_t end = sizeof(size_t); /* behind the size */
   for (int k = 0; k < CHANGES; k++) {
     size_t align = changes[k].bytes, at = (end + align - 1) / align * align;
@@ -127,8 +125,7 @@ static void check_variant(const lab *s, const situ_problem *p, const char *name)
   if (hash_posed(s, &o, NULL) != problem_hash(p)) fail_msg("%s: posing it again gives another problem", name);
 }
 
-static void shares_of_replicas_count_and_survive_posing_again(void **state) {
-  (void)state;
+TEST(shares_of_replicas_count_and_survive_posing_again) {
   lab s = three(10, NULL);
   uint64_t before = 0;
   for (int32_t stage = 0; stage < 4; stage++) {
@@ -145,8 +142,7 @@ static void shares_of_replicas_count_and_survive_posing_again(void **state) {
   lab_free(&s);
 }
 
-static void every_option_counts_and_survives_posing_again(void **state) {
-  (void)state;
+TEST(every_option_counts_and_survives_posing_again) {
   lab s = three(10, NULL); /* b is a backward operator */
   for (int k = 0; k < CHANGES; k++) {
     const change *c = &changes[k];
@@ -164,8 +160,7 @@ static void every_option_counts_and_survives_posing_again(void **state) {
 }
 
 /* Those that need others: the objective under a limit, limits of latency, and limits by secondary costs. */
-static void limits_count_and_survive_posing_again(void **state) {
-  (void)state;
+TEST(limits_count_and_survive_posing_again) {
   lab s = three(-1, NULL), slower = three(9, NULL);
   uint64_t seen[6];
   situ_problem_options o[6];
@@ -191,8 +186,7 @@ static void limits_count_and_survive_posing_again(void **state) {
 }
 
 /* Contradicting pins of what must stay together are a conflict of every variant. */
-static void a_conflict_of_pins_survives_posing_again(void **state) {
-  (void)state;
+TEST(a_conflict_of_pins_survives_posing_again) {
   lab s = three(-1, NULL);
   situ_problem_options o = SITU_PROBLEM_OPTIONS_INIT;
   o.pins = apart;
@@ -205,8 +199,7 @@ static void a_conflict_of_pins_survives_posing_again(void **state) {
   lab_free(&s);
 }
 
-static void views_relax_their_problem_only_for_its_objective(void **state) {
-  (void)state;
+TEST(views_relax_their_problem_only_for_its_objective) {
   lab s = three(-1, NULL);
   situ_problem_options o = options_of(SITU_OBJECTIVE_THROUGHPUT, SITU_EXECUTION_STREAM);
   situ_problem *rate, *time, view, of;
@@ -232,8 +225,7 @@ static void views_relax_their_problem_only_for_its_objective(void **state) {
 
 /* Memory is that of a plan by its own costs. Where b takes time by the secondary costs only, its workspace counts in no
  * interval of the plan, and bounds by the secondary costs must not count it either. */
-static void by_other_costs_nothing_holds_what_is_held_for_no_time(void **state) {
-  (void)state;
+TEST(by_other_costs_nothing_holds_what_is_held_for_no_time) {
   lab s = three(-1, NULL), slower = three(9, NULL);
   situ_problem_options o = options_of(SITU_OBJECTIVE_LATENCY, SITU_EXECUTION_STREAM);
   o.overlap = SITU_OVERLAP_NONE;
@@ -258,8 +250,7 @@ static void by_other_costs_nothing_holds_what_is_held_for_no_time(void **state) 
 }
 
 /* r has one constraint more than p. */
-static void a_problem_with_more_constraints_is_no_relaxation(void **state) {
-  (void)state;
+TEST(a_problem_with_more_constraints_is_no_relaxation) {
   lab s = three(-1, NULL);
   for (int k = 0; k < CHANGES; k++) {
     const change *c = &changes[k];
@@ -278,17 +269,4 @@ static void a_problem_with_more_constraints_is_no_relaxation(void **state) {
   lab_free(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_number_of_graph_machine_and_costs_counts),
-      cmocka_unit_test(every_field_of_the_options_has_a_row),
-      cmocka_unit_test(shares_of_replicas_count_and_survive_posing_again),
-      cmocka_unit_test(every_option_counts_and_survives_posing_again),
-      cmocka_unit_test(limits_count_and_survive_posing_again),
-      cmocka_unit_test(a_conflict_of_pins_survives_posing_again),
-      cmocka_unit_test(views_relax_their_problem_only_for_its_objective),
-      cmocka_unit_test(by_other_costs_nothing_holds_what_is_held_for_no_time),
-      cmocka_unit_test(a_problem_with_more_constraints_is_no_relaxation),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

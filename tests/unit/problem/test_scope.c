@@ -35,8 +35,7 @@ static void expect_scope(int32_t group, situ_problem_options options, const char
 
 #define WHOLE "every operator whole on one device"
 
-static void every_restriction_is_named(void **state) {
-  (void)state;
+TEST(every_restriction_is_named) {
   const int32_t one[] = {1, -1, -1, -1}, all[] = {0, 0, 0, 0}, keys[] = {0, -1, 0, -1}, alone[] = {0, 1, 2, 3};
   const bool unused[] = {true, false, true};
   expect_scope(-1, (situ_problem_options){0}, "plans that keep " WHOLE, "plan that keeps " WHOLE, 1);
@@ -70,8 +69,7 @@ static void every_restriction_is_named(void **state) {
 
 /* A limit that excludes nothing, by which fronts ask for both values, is none. What the machine does narrows nothing.
  */
-static void what_narrows_nothing_is_not_among_the_words(void **state) {
-  (void)state;
+TEST(what_narrows_nothing_is_not_among_the_words) {
   expect_scope(-1, (situ_problem_options){.max_period_ns = SITU_NEVER_NS - 1}, "plans that keep " WHOLE,
                "plan that keeps " WHOLE, 1);
   expect_scope(-1, (situ_problem_options){.overlap = SITU_OVERLAP_NONE}, "plans that keep " WHOLE,
@@ -97,8 +95,7 @@ static void what_narrows_nothing_is_not_among_the_words(void **state) {
 }
 
 /* Kernels of the costs, operators that rules forbid, and memory that they reserve. */
-static void what_costs_know_is_named(void **state) {
-  (void)state;
+TEST(what_costs_know_is_named) {
   lab s = four_operators(-1);
   lab_pose(&s, NULL);
   situ_problem_free(s.problem);
@@ -114,8 +111,7 @@ static void what_costs_know_is_named(void **state) {
   lab_free(&s);
 }
 
-static void forms_have_names_in_files(void **state) {
-  (void)state;
+TEST(forms_have_names_in_files) {
   for (int32_t form = 1; form < 2 * SITU_FORM_ONE_SERVER; form += 37) {
     int32_t again = 0;
     json_value *list = form_to_json(form);
@@ -129,12 +125,4 @@ static void forms_have_names_in_files(void **state) {
   json_free(list);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_restriction_is_named),
-      cmocka_unit_test(what_narrows_nothing_is_not_among_the_words),
-      cmocka_unit_test(what_costs_know_is_named),
-      cmocka_unit_test(forms_have_names_in_files),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -19,8 +19,7 @@ static void check_list(const unit_list *u, int32_t n_operators) {
   assert_int_equal(n_listed, n_operators);
 }
 
-static void operators_of_one_key_are_one_unit(void **state) {
-  (void)state;
+TEST(operators_of_one_key_are_one_unit) {
   enum { MAX_N = 20 };
   for (uint64_t seed = 0; seed < 1000; seed++) {
     rng r = rng_new(seed);
@@ -37,8 +36,7 @@ static void operators_of_one_key_are_one_unit(void **state) {
   }
 }
 
-static void the_units_of_a_problem_are_its_groups_and_what_is_in_none(void **state) {
-  (void)state;
+TEST(the_units_of_a_problem_are_its_groups_and_what_is_in_none) {
   int32_t n_grouped = 0;
   for (uint64_t seed = 0; seed < 300; seed++) {
     lab_options o = {.seed = seed,
@@ -76,10 +74,4 @@ static void the_units_of_a_problem_are_its_groups_and_what_is_in_none(void **sta
   assert_true(n_grouped > 100);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(operators_of_one_key_are_one_unit),
-      cmocka_unit_test(the_units_of_a_problem_are_its_groups_and_what_is_in_none),
-  };
-  return cmocka_run_group_tests_name("unit_list", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -29,8 +29,7 @@ static void row_is(const unknown_list *l, int32_t k, const char *subject, int32_
   assert_true(fabs(l->rows[k].share - (share)) < 1e-12);
 }
 
-static void shares_are_those_of_the_time_on_the_fastest_devices(void **state) {
-  (void)state;
+TEST(shares_are_those_of_the_time_on_the_fastest_devices) {
   lab s = three();
   guess(&s, SITU_GUESS_KIND, "Foo", 0);
   guess(&s, SITU_GUESS_TYPE, "T", 0);
@@ -46,8 +45,7 @@ static void shares_are_those_of_the_time_on_the_fastest_devices(void **state) {
   lab_free(&s);
 }
 
-static void a_guess_about_all_has_the_whole_time(void **state) {
-  (void)state;
+TEST(a_guess_about_all_has_the_whole_time) {
   lab s = three();
   guess(&s, SITU_GUESS_KIND, "Foo", 1);
   guess(&s, SITU_GUESS_SIZE, "seq", GUESS_OF_ALL);
@@ -67,8 +65,7 @@ static unknown_list again(lab *s) {
   return l;
 }
 
-static void a_kernel_is_guessed_with_any_of_its_operators(void **state) {
-  (void)state;
+TEST(a_kernel_is_guessed_with_any_of_its_operators) {
   lab s = three();
   guess(&s, SITU_GUESS_KIND, "Foo", 0);
   lab_pose(&s, NULL);
@@ -81,8 +78,7 @@ static void a_kernel_is_guessed_with_any_of_its_operators(void **state) {
   lab_free(&s);
 }
 
-static void what_is_measured_everywhere_is_no_guess(void **state) {
-  (void)state;
+TEST(what_is_measured_everywhere_is_no_guess) {
   lab s = three();
   guess(&s, SITU_GUESS_KIND, "Foo", 0);
   guess(&s, SITU_GUESS_SIZE, "seq", GUESS_OF_ALL);
@@ -107,8 +103,7 @@ static void what_is_measured_everywhere_is_no_guess(void **state) {
   lab_free(&s);
 }
 
-static void without_times_operators_count(void **state) {
-  (void)state;
+TEST(without_times_operators_count) {
   lab s = three();
   guess(&s, SITU_GUESS_KIND, "Foo", 0);
   for (int v = 0; v < 3; v++) s.time_ns[v][0] = s.time_ns[v][1] = 0;
@@ -118,8 +113,7 @@ static void without_times_operators_count(void **state) {
 }
 
 /* 30 ns, of which a limit of 20 % leaves 6: c is as much, b more. */
-static void a_claim_holds_up_to_the_limit(void **state) {
-  (void)state;
+TEST(a_claim_holds_up_to_the_limit) {
   situ_error error = {0};
   for (int op = 1; op < 3; op++) {
     lab s = three();
@@ -144,8 +138,7 @@ static void a_claim_holds_up_to_the_limit(void **state) {
       strstr(error.text, "more than 20 % is guessed (1 operator, 66.7 % of the time: no cost rule for Foo)"));
 }
 
-static void nothing_guessed_is_nothing_said(void **state) {
-  (void)state;
+TEST(nothing_guessed_is_nothing_said) {
   lab s = three();
   lab_pose(&s, NULL);
   assert_int_equal(situ_problem_unknown_count(s.problem), 0);
@@ -157,8 +150,7 @@ static void nothing_guessed_is_nothing_said(void **state) {
   lab_free(&s);
 }
 
-static void a_line_names_three_subjects_of_a_kind(void **state) {
-  (void)state;
+TEST(a_line_names_three_subjects_of_a_kind) {
   lab s = three();
   const char *const subjects[] = {"one", "two", "three", "fo\x1bur"};
   for (int k = 0; k < 4; k++) guess(&s, SITU_GUESS_ROLE, subjects[k], k < 3 ? k : 0);
@@ -172,16 +164,4 @@ static void a_line_names_three_subjects_of_a_kind(void **state) {
   lab_free(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shares_are_those_of_the_time_on_the_fastest_devices),
-      cmocka_unit_test(a_guess_about_all_has_the_whole_time),
-      cmocka_unit_test(a_kernel_is_guessed_with_any_of_its_operators),
-      cmocka_unit_test(what_is_measured_everywhere_is_no_guess),
-      cmocka_unit_test(without_times_operators_count),
-      cmocka_unit_test(a_claim_holds_up_to_the_limit),
-      cmocka_unit_test(nothing_guessed_is_nothing_said),
-      cmocka_unit_test(a_line_names_three_subjects_of_a_kind),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

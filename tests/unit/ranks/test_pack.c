@@ -2,8 +2,7 @@
 #include "../../lab/test.h"
 #include "problem/certificate.h"
 
-static void values_come_back(void **state) {
-  (void)state;
+TEST(values_come_back) {
   static const int32_t numbers[3] = {7, -1, 1 << 30};
   int32_t back[3] = {0};
   int64_t n;
@@ -32,8 +31,7 @@ static void values_come_back(void **state) {
   text_free(&bytes);
 }
 
-static void a_certificate_comes_back_and_no_shorter_one_does(void **state) {
-  (void)state;
+TEST(a_certificate_comes_back_and_no_shorter_one_does) {
   arena *a = arena_new();
   certificate c, back;
   certificate_start(&c, "path", 42);
@@ -66,8 +64,7 @@ static void a_certificate_comes_back_and_no_shorter_one_does(void **state) {
 }
 
 /* A message may come from anyone who can start a process of the run: an index in it is checked before it is one. */
-static void numbers_out_of_range_are_failures(void **state) {
-  (void)state;
+TEST(numbers_out_of_range_are_failures) {
   static const int32_t rows[][3] = {{0, 1, 2}, {0, -1, 2}, {0, 3, 2}, {INT32_MIN, 0, 0}, {INT32_MAX, 0, 0}};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     text_buffer bytes = {0};
@@ -89,9 +86,4 @@ static void numbers_out_of_range_are_failures(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(values_come_back),
-                                     cmocka_unit_test(numbers_out_of_range_are_failures),
-                                     cmocka_unit_test(a_certificate_comes_back_and_no_shorter_one_does)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -9,7 +9,6 @@ extern const reader onnx_reader;
 static read_result result;
 
 static int forget(void **state) {
-  (void)state;
   situ_graph_free(result.graph);
   text_free(&result.notes);
   free(result.dims);
@@ -53,8 +52,7 @@ static int64_t assumed(const char *name) {
   return 1;
 }
 
-static void sides_of_images_that_nobody_gives_get_a_usual_size(void **state) {
-  (void)state;
+TEST(sides_of_images_that_nobody_gives_get_a_usual_size) {
   situ_read_options options = {.size = sizeof(situ_read_options)};
   read_with(&options, image_model("batch 3 ? width", "8 3 3 3"));
   assert_int_equal(conv_bytes(), 4LL * 8 * 222 * 222);
@@ -73,8 +71,7 @@ static void sides_of_images_that_nobody_gives_get_a_usual_size(void **state) {
   assert_int_equal(result.n_dims, 0);
 }
 
-static void assumed_sizes_change_until_all_operators_fit(void **state) {
-  (void)state;
+TEST(assumed_sizes_change_until_all_operators_fit) {
   situ_read_options options = {.size = sizeof(situ_read_options)};
   /* A window of 300 x 300 fits into 320, but not into 224. */
   read_with(&options, image_model("1 3 h w", "8 3 300 300"));
@@ -99,9 +96,6 @@ static void assumed_sizes_change_until_all_operators_fit(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_teardown(sides_of_images_that_nobody_gives_get_a_usual_size, forget),
-      cmocka_unit_test_teardown(assumed_sizes_change_until_all_operators_fit, forget),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  test_end_each(forget);
+  return TEST_RUN(NULL, NULL);
 }

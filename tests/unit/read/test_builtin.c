@@ -43,8 +43,7 @@ static void exactly(int64_t value, int64_t expected) {
   if (value != expected) fail_msg("%lld is not %lld", (long long)value, (long long)expected);
 }
 
-static void resnet50_has_its_published_size(void **state) {
-  (void)state;
+TEST(resnet50_has_its_published_size) {
   int64_t parameters;
   situ_graph *g = generate("builtin:resnet50", &parameters);
   /* torchvision's resnet50: 25,557,032 parameters, 4.09 G multiply-adds. Folding turns scale and bias of each
@@ -65,8 +64,7 @@ static void resnet50_has_its_published_size(void **state) {
   situ_graph_free(g);
 }
 
-static void inception_v3_has_its_published_size(void **state) {
-  (void)state;
+TEST(inception_v3_has_its_published_size) {
   int64_t parameters;
   situ_graph *g = generate("builtin:inception-v3", &parameters);
   /* torchvision: 27,161,264 parameters with the auxiliary classifier of 3,326,696; 5.71 G multiply-adds. Of
@@ -84,8 +82,7 @@ static void inception_v3_has_its_published_size(void **state) {
   situ_graph_free(g);
 }
 
-static void bert_base_has_its_published_size(void **state) {
-  (void)state;
+TEST(bert_base_has_its_published_size) {
   int64_t parameters;
   situ_graph *g = generate("builtin:bert-base", &parameters);
   exactly(parameters, 109482240); /* BertModel of bert-base-uncased (transformers library); 110 M in the paper */
@@ -94,8 +91,7 @@ static void bert_base_has_its_published_size(void **state) {
   situ_graph_free(g);
 }
 
-static void gnmt_has_its_published_size(void **state) {
-  (void)state;
+TEST(gnmt_has_its_published_size) {
   int64_t parameters;
   situ_graph *g = generate("builtin:gnmt?steps=10", &parameters);
   /* Shazeer et al., Outrageously Large Neural Networks, ICLR 2017, table 3: GNMT has 278 M parameters and
@@ -111,8 +107,7 @@ static void gnmt_has_its_published_size(void **state) {
   situ_graph_free(g);
 }
 
-static void transformer_xl_has_its_published_size(void **state) {
-  (void)state;
+TEST(transformer_xl_has_its_published_size) {
   int64_t parameters;
   situ_graph *g = generate("builtin:transformer-xl?batch=2&length=512&memory=512", &parameters);
   near((double)parameters, 41e6, 0.01); /* paper, table 2: the 12-layer model for enwik8 has 41 M */
@@ -128,8 +123,7 @@ static void transformer_xl_has_its_published_size(void **state) {
   situ_graph_free(g);
 }
 
-static void wavenet_is_the_sum_of_its_layers(void **state) {
-  (void)state;
+TEST(wavenet_is_the_sum_of_its_layers) {
   int64_t parameters, samples = 16000;
   situ_graph *g = generate("builtin:wavenet", &parameters);
   /* In 2*256 x 64; 30 layers of two gated 2*64 x 64 and a skip 64 x 256; 29 residual 64 x 64; out 256 x 256 twice. */
@@ -142,8 +136,7 @@ static void wavenet_is_the_sum_of_its_layers(void **state) {
   situ_graph_free(g);
 }
 
-static void randomly_wired_networks_have_about_their_published_sizes(void **state) {
-  (void)state;
+TEST(randomly_wired_networks_have_about_their_published_sizes) {
   /* Paper, tables 2 and 3: C = 78 in the small regime 5.6 M and 583 M, C = 109 in the regular one 31.9 M and 4.0 G.
    * The numbers depend on the wiring a little. */
   static const char *const small[] = {"builtin:randwire-ws", "builtin:randwire-er", "builtin:randwire-ba"};
@@ -172,8 +165,7 @@ static int64_t wires(const char *path) {
   return n;
 }
 
-static void random_wirings_have_the_edges_of_their_models(void **state) {
-  (void)state;
+TEST(random_wirings_have_the_edges_of_their_models) {
   exactly(wires("builtin:randwire-ws?seed=5"), 3 * 32 * 4 / 2); /* rewiring keeps the number: n k / 2 */
   exactly(wires("builtin:randwire-ws?k=6&seed=5&p=0"), 3 * 32 * 6 / 2);
   exactly(wires("builtin:randwire-ba?seed=5"), 3 * (32 - 5) * 5); /* m for each but the first m */
@@ -183,8 +175,7 @@ static void random_wirings_have_the_edges_of_their_models(void **state) {
   near((double)wires("builtin:randwire-er?nodes=300&p=20"), 3 * 0.2 * 300 * 299 / 2, 0.03);
 }
 
-static void llamas_have_their_published_sizes(void **state) {
-  (void)state;
+TEST(llamas_have_their_published_sizes) {
   int64_t parameters;
   situ_graph *g = generate("builtin:llama?tokens=256", &parameters);
   exactly(parameters, 6738415616); /* Llama 2 7B, model.safetensors.index of the release */
@@ -201,8 +192,7 @@ static void llamas_have_their_published_sizes(void **state) {
   situ_graph_free(g);
 }
 
-static void decoding_keeps_the_cache_with_its_layer(void **state) {
-  (void)state;
+TEST(decoding_keeps_the_cache_with_its_layer) {
   int64_t parameters;
   situ_graph *g = generate("builtin:llama?tokens=1&context=1000&kv_heads=8", &parameters);
   /* keys and values: 2 x 1000 tokens x 8 heads x 128 x 2 bytes in each of 32 layers */
@@ -214,8 +204,7 @@ static void decoding_keeps_the_cache_with_its_layer(void **state) {
   situ_graph_free(g);
 }
 
-static void other_image_networks_have_their_published_sizes(void **state) {
-  (void)state;
+TEST(other_image_networks_have_their_published_sizes) {
   int64_t parameters;
   situ_graph *g = generate("builtin:vgg16", &parameters);
   exactly(parameters, 138357544); /* torchvision; 15.47 G multiply-adds */
@@ -242,8 +231,7 @@ static void other_image_networks_have_their_published_sizes(void **state) {
   }
 }
 
-static void other_language_models_have_their_published_sizes(void **state) {
-  (void)state;
+TEST(other_language_models_have_their_published_sizes) {
   int64_t parameters;
   situ_graph *g = generate("builtin:gpt2?seq=512", &parameters);
   exactly(parameters, 124439808); /* the released small model, its table of words counted once */
@@ -268,8 +256,7 @@ static void other_language_models_have_their_published_sizes(void **state) {
 /* Distinct experts among E when T tokens choose k each: spec/llm.md, section 3, from E (1 - (1 - k/E)^T). The memory
  * holds all; gate, up and down of each are 64 x 64 of 2 bytes. Besides weights, k T rows of 64 go into each product and
  * out. */
-static void tokens_read_the_experts_that_they_are_expected_to_choose(void **state) {
-  (void)state;
+TEST(tokens_read_the_experts_that_they_are_expected_to_choose) {
   static const struct {
     int experts, chosen, tokens;
     double distinct;
@@ -296,8 +283,7 @@ static void tokens_read_the_experts_that_they_are_expected_to_choose(void **stat
   }
 }
 
-static void every_model_takes_half_precision_and_batches(void **state) {
-  (void)state;
+TEST(every_model_takes_half_precision_and_batches) {
   for (const builtin *const *b = builtins; *b; b++) {
     char path[3][128];
     bool batches = strcmp((*b)->parameters[0].name, "batch") == 0;
@@ -329,8 +315,7 @@ static bool same(const situ_graph *a, const situ_graph *b) {
          memcmp(a->in, b->in, (size_t)a->n_uses * sizeof *a->in) == 0;
 }
 
-static void a_seed_gives_one_network_and_another_seed_another(void **state) {
-  (void)state;
+TEST(a_seed_gives_one_network_and_another_seed_another) {
   static const char *const drawn[] = {"randwire-ws", "randwire-er", "randwire-ba", "layered"};
   for (int i = 0; i < 4; i++) {
     char path[2][64];
@@ -345,8 +330,7 @@ static void a_seed_gives_one_network_and_another_seed_another(void **state) {
   }
 }
 
-static void a_million_operators_take_seconds_and_little_memory(void **state) {
-  (void)state;
+TEST(a_million_operators_take_seconds_and_little_memory) {
   int64_t start = clock_now_ns(), n = rounds_of(1000000);
   char path[80];
   snprintf(path, sizeof path, "builtin:layered?operators=%d&width=100", (int)n);
@@ -361,8 +345,7 @@ static void a_million_operators_take_seconds_and_little_memory(void **state) {
   situ_graph_free(g);
 }
 
-static void wrong_names_and_values_are_refused_with_a_list(void **state) {
-  (void)state;
+TEST(wrong_names_and_values_are_refused_with_a_list) {
   static const struct {
     const char *path, *mentions;
   } bad[] = {{"builtin:resnet51", "did you mean resnet50?"},
@@ -397,8 +380,7 @@ static void wrong_names_and_values_are_refused_with_a_list(void **state) {
   }
 }
 
-static void the_largest_values_end_in_an_answer(void **state) {
-  (void)state;
+TEST(the_largest_values_end_in_an_answer) {
   /* Sizes saturate; nothing overflows. What is more than a graph may hold is refused. */
   static const char *const huge[] = {
       "builtin:resnet50?batch=65536&image=8192&classes=1000000",
@@ -418,8 +400,7 @@ static void the_largest_values_end_in_an_answer(void **state) {
 
 extern const reader builtin_reader;
 
-static void the_reader_and_the_list_agree_with_the_table(void **state) {
-  (void)state;
+TEST(the_reader_and_the_list_agree_with_the_table) {
   read_result result = {0};
   situ_read_options options = {.size = sizeof(situ_read_options), .default_dim = 1};
   read_source source = {.path = "builtin:resnet50?image=64", .options = &options};
@@ -441,27 +422,4 @@ static void the_reader_and_the_list_agree_with_the_table(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(resnet50_has_its_published_size),
-      cmocka_unit_test(inception_v3_has_its_published_size),
-      cmocka_unit_test(bert_base_has_its_published_size),
-      cmocka_unit_test(gnmt_has_its_published_size),
-      cmocka_unit_test(transformer_xl_has_its_published_size),
-      cmocka_unit_test(wavenet_is_the_sum_of_its_layers),
-      cmocka_unit_test(randomly_wired_networks_have_about_their_published_sizes),
-      cmocka_unit_test(random_wirings_have_the_edges_of_their_models),
-      cmocka_unit_test(llamas_have_their_published_sizes),
-      cmocka_unit_test(decoding_keeps_the_cache_with_its_layer),
-      cmocka_unit_test(other_image_networks_have_their_published_sizes),
-      cmocka_unit_test(other_language_models_have_their_published_sizes),
-      cmocka_unit_test(tokens_read_the_experts_that_they_are_expected_to_choose),
-      cmocka_unit_test(every_model_takes_half_precision_and_batches),
-      cmocka_unit_test(a_seed_gives_one_network_and_another_seed_another),
-      cmocka_unit_test(a_million_operators_take_seconds_and_little_memory),
-      cmocka_unit_test(wrong_names_and_values_are_refused_with_a_list),
-      cmocka_unit_test(the_largest_values_end_in_an_answer),
-      cmocka_unit_test(the_reader_and_the_list_agree_with_the_table),
-  };
-  return cmocka_run_group_tests_name("builtin", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -121,7 +121,6 @@ static void begin(void) {
 }
 
 static int forget(void **state) {
-  (void)state;
   forget_result();
   begin();
   unlink(data_path);
@@ -194,8 +193,7 @@ static void make_image_model(const char *out) {
         FROM(x, weights("16 3 3 3")), out);
 }
 
-static void images_get_a_usual_size(void **state) {
-  (void)state;
+TEST(images_get_a_usual_size) {
   make_image_model("-1 16 -1 -1");
   read_well("");
   assert_string_equal(shape_of("conv", 0), "1 16 112 112");
@@ -207,8 +205,7 @@ static void images_get_a_usual_size(void **state) {
   assert_int_equal(assumed("x[3]"), 224);
 }
 
-static void sizes_that_are_given_win(void **state) {
-  (void)state;
+TEST(sizes_that_are_given_win) {
   make_image_model("-1 16 -1 -1");
   read_well("x[0]=2 x[2]=32 x[3]=49");
   assert_string_equal(shape_of("conv", 0), "2 16 16 25"); /* (49 + 2 - 3) / 2 + 1 */
@@ -219,8 +216,7 @@ static void sizes_that_are_given_win(void **state) {
   assert_int_equal(result.n_dims, 0); /* the caller's default is given, not assumed */
 }
 
-static void a_size_of_no_dimension_is_refused(void **state) {
-  (void)state;
+TEST(a_size_of_no_dimension_is_refused) {
   make_image_model("-1 16 -1 -1");
   assert_int_equal(read_with("y[2]=8", 0, false), SITU_STATUS_BAD_ARGUMENT);
   assert_non_null(strstr(error.text, "no dynamic dimension y[2]"));
@@ -233,8 +229,7 @@ static void a_size_of_no_dimension_is_refused(void **state) {
 }
 
 /* 24 x 24 pixels of 16 channels are 9216 numbers, which sides of 48 make: all others of the list make more or less. */
-static void other_sizes_are_tried_where_layers_do_not_fit(void **state) {
-  (void)state;
+TEST(other_sizes_are_tried_where_layers_do_not_fit) {
   make_image_model("-1 16 -1 -1");
   layer("flat", "Reshape", "special_zero=\"true\"", FROM(2, numbers("1 9216")), "1 9216");
   read_well("");
@@ -254,8 +249,7 @@ static void other_sizes_are_tried_where_layers_do_not_fit(void **state) {
   assert_string_equal(shape_of("flat", 0), "1 9217");
 }
 
-static void sizes_that_the_file_states_stay(void **state) {
-  (void)state;
+TEST(sizes_that_the_file_states_stay) {
   make_image_model("-1 16 7 -1"); /* 7 rows of a window that makes 112 of 224 */
   read_well("");
   assert_string_equal(shape_of("conv", 0), "1 16 7 1"); /* where all sizes are 1 there is one place: not 7 */
@@ -292,8 +286,7 @@ static void expect(const layer_case *c) {
 
 #define WINDOW(strides, begin, end) "strides=\"" strides "\" pads_begin=\"" begin "\" pads_end=\"" end "\" "
 
-static void windows_slide(void **state) {
-  (void)state;
+TEST(windows_slide) {
   static const layer_case cases[] = {
       /* (10 + 1 + 0 - 3) / 2 + 1; (11 - (3 - 1) * 2 - 1) + 1 */
       {"Convolution",
@@ -352,8 +345,7 @@ static void windows_slide(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect(&cases[i]);
 }
 
-static void pools_round_as_they_say(void **state) {
-  (void)state;
+TEST(pools_round_as_they_say) {
   static const layer_case cases[] = {
       /* 8 elements, windows of 3 by 3: two whole ones and a rest, which ceil counts */
       {"MaxPool",
@@ -390,8 +382,7 @@ static void pools_round_as_they_say(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect(&cases[i]);
 }
 
-static void views_and_moves_keep_their_elements(void **state) {
-  (void)state;
+TEST(views_and_moves_keep_their_elements) {
   static const layer_case cases[] = {
       {"Reshape", "special_zero=\"true\"", "-1 6 4", "x[0]=2", {"0 -1"}, {"-1 -1"}, {"2 24"}},
       {"Reshape", "special_zero=\"false\"", "-1 6 4", "x[0]=2", {"-1 12"}, {"-1 12"}, {"4 12"}},
@@ -421,8 +412,7 @@ static void views_and_moves_keep_their_elements(void **state) {
 }
 
 /* Of [5, 6, 7, 8]. A bit of begin_mask or end_mask says that the number is not used. */
-static void strided_slices_obey_their_masks(void **state) {
-  (void)state;
+TEST(strided_slices_obey_their_masks) {
 #define MASKS(begin, end, new_axis, shrink, ellipsis)                                                       \
   "begin_mask=\"" begin "\" end_mask=\"" end "\" new_axis_mask=\"" new_axis "\" shrink_axis_mask=\"" shrink \
   "\" ellipsis_mask=\"" ellipsis "\""
@@ -474,8 +464,7 @@ static void strided_slices_obey_their_masks(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect(&cases[i]);
 }
 
-static void the_rest_follows_its_page(void **state) {
-  (void)state;
+TEST(the_rest_follows_its_page) {
   static const layer_case cases[] = {
       {"MatMul", "transpose_a=\"false\" transpose_b=\"true\"", "-1 5 16", "x[0]=3", {"w8 16"}, {"-1 5 8"}, {"3 5 8"}},
       {"MatMul", "transpose_a=\"true\"", "-1 16 5", "x[0]=3", {"w16 8"}, {"-1 5 8"}, {"3 5 8"}},
@@ -503,8 +492,7 @@ static void the_rest_follows_its_page(void **state) {
 /* ---- values ---- */
 
 /* [batch, heads * 4] as [batch, heads, 4]: the pattern is {batch of the input, -1, 4}. */
-static void shapes_that_are_computed_are_followed(void **state) {
-  (void)state;
+TEST(shapes_that_are_computed_are_followed) {
   begin();
   int x = input("x", "FP32", "-1 -1");
   int shape = whole("shape", "ShapeOf", "", FROM(x), "2");
@@ -518,8 +506,7 @@ static void shapes_that_are_computed_are_followed(void **state) {
 }
 
 /* Half the length, as an image is scaled: Floor(Convert(shape) * 0.5) would need floats; here in integers. */
-static void lengths_may_be_arithmetic(void **state) {
-  (void)state;
+TEST(lengths_may_be_arithmetic) {
   begin();
   int x = input("x", "FP32", "1 -1");
   int n = whole("n", "Gather", "", FROM(whole("shape", "ShapeOf", "", FROM(x), "2"), numbers("1"), numbers("s0")), "1");
@@ -532,8 +519,7 @@ static void lengths_may_be_arithmetic(void **state) {
   assert_string_equal(shape_of("range", 0), "3"); /* 0, 3, 6 */
 }
 
-static void without_constants_the_number_of_elements_helps(void **state) {
-  (void)state;
+TEST(without_constants_the_number_of_elements_helps) {
   begin();
   int x = input("x", "FP32", "-1 4 6");
   layer("y", "Reshape", "special_zero=\"false\"", FROM(x, numbers("-1 12")), "-1 12");
@@ -574,8 +560,7 @@ static void add_body(const char *element, const char *in, const char *type, cons
 }
 
 /* Each of 6 rows of 8 by itself: a ReLU of 8 elements, 6 times. */
-static void a_body_gets_the_part_of_its_input(void **state) {
-  (void)state;
+TEST(a_body_gets_the_part_of_its_input) {
   begin();
   int x = input("x", "FP32", "-1 -1"), id = begin_layer("loop", "TensorIterator", "");
   text_add(&made.layers, "<input><port id=\"0\"/></input>");
@@ -594,8 +579,7 @@ static void a_body_gets_the_part_of_its_input(void **state) {
 }
 
 /* One branch has a ReLU; the other one a Tanh, which counts 4 for each element. Each has its own input. */
-static void branches_have_inputs_of_their_own(void **state) {
-  (void)state;
+TEST(branches_have_inputs_of_their_own) {
   begin();
   int x = input("x", "FP32", "-1"), y = input("y", "FP32", "-1"), test = input("t", "BOOL", "");
   int id = begin_layer("if", "If", ""), from[] = {test, x, y};
@@ -619,8 +603,7 @@ static void branches_have_inputs_of_their_own(void **state) {
 
 /* ---- harm ---- */
 
-static void hostile_sizes_saturate(void **state) {
-  (void)state;
+TEST(hostile_sizes_saturate) {
   make_image_model("-1 16 -1 -1");
   read_well("x[0]=9000000000000000000 x[2]=9000000000000000 x[3]=9000000000000000");
   assert_true(graph_operator(result.graph, situ_graph_find(result.graph, "conv")).flops == INT64_MAX);
@@ -636,8 +619,7 @@ static void hostile_sizes_saturate(void **state) {
   assert_true(noted("layer 'many' does not fit"));
 }
 
-static void constants_outside_of_their_file_are_not_read(void **state) {
-  (void)state;
+TEST(constants_outside_of_their_file_are_not_read) {
   static const char *const places[] = {"offset=\"9223372036854775807\" size=\"16\"",
                                        "offset=\"-8\" size=\"16\"",
                                        "offset=\"8\" size=\"16\"",
@@ -657,21 +639,16 @@ static void constants_outside_of_their_file_are_not_read(void **state) {
 }
 
 static int make_folder(void **state) {
-  (void)state;
   if (!mkdtemp(folder)) return -1;
   snprintf(model_path, sizeof model_path, "%s/m.xml", folder);
   snprintf(data_path, sizeof data_path, "%s/m.bin", folder);
   return 0;
 }
 
-static int drop_folder(void **state) {
-  (void)state;
-  return rmdir(folder);
-}
+static int drop_folder(void **state) { return rmdir(folder); }
 
 /* States of a language model begin without tokens: how many they hold is asked for, and is not silently none. */
-static void states_and_past_keys_have_a_length_that_is_asked_for(void **state) {
-  (void)state;
+TEST(states_and_past_keys_have_a_length_that_is_asked_for) {
   for (int given = 0; given < 2; given++) {
     begin();
     int key = input("new_key", "FP32", "-1 8 -1 64"), start = weights("1 8 0 64");
@@ -689,28 +666,7 @@ static void states_and_past_keys_have_a_length_that_is_asked_for(void **state) {
   assert_int_equal(read_with("past=100", 0, false), SITU_STATUS_BAD_ARGUMENT); /* no state, no such dimension */
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, forget)
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      TEST(images_get_a_usual_size),
-      TEST(states_and_past_keys_have_a_length_that_is_asked_for),
-      TEST(sizes_that_are_given_win),
-      TEST(a_size_of_no_dimension_is_refused),
-      TEST(other_sizes_are_tried_where_layers_do_not_fit),
-      TEST(sizes_that_the_file_states_stay),
-      TEST(windows_slide),
-      TEST(pools_round_as_they_say),
-      TEST(views_and_moves_keep_their_elements),
-      TEST(strided_slices_obey_their_masks),
-      TEST(the_rest_follows_its_page),
-      TEST(shapes_that_are_computed_are_followed),
-      TEST(lengths_may_be_arithmetic),
-      TEST(without_constants_the_number_of_elements_helps),
-      TEST(a_body_gets_the_part_of_its_input),
-      TEST(branches_have_inputs_of_their_own),
-      TEST(hostile_sizes_saturate),
-      TEST(constants_outside_of_their_file_are_not_read),
-  };
-  return cmocka_run_group_tests(tests, make_folder, drop_folder);
+  test_end_each(forget);
+  return TEST_RUN(make_folder, drop_folder);
 }

@@ -82,8 +82,7 @@ static int64_t all_flops(const situ_graph *g) {
   return sum;
 }
 
-static void a_training_step_reads_all_tokens_of_the_prompt_once(void **state) {
-  (void)state;
+TEST(a_training_step_reads_all_tokens_of_the_prompt_once) {
   for (int64_t n = 256; n <= 8192; n *= 2) {
     read_result whole = read_decoder(n, true), parts = read_decoder(n, false);
     situ_graph *step;
@@ -119,8 +118,7 @@ static void a_training_step_reads_all_tokens_of_the_prompt_once(void **state) {
   }
 }
 
-static void what_only_serving_has_is_refused_in_training(void **state) {
-  (void)state;
+TEST(what_only_serving_has_is_refused_in_training) {
   text_buffer t = decoder();
   for (int k = 0; k < 4; k++) {
     situ_read_options o = {.size = sizeof o, .default_dim = 1, .training = true};
@@ -139,10 +137,4 @@ static void what_only_serving_has_is_refused_in_training(void **state) {
   text_free(&t);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_training_step_reads_all_tokens_of_the_prompt_once),
-      cmocka_unit_test(what_only_serving_has_is_refused_in_training),
-  };
-  return cmocka_run_group_tests_name("lm-training", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -103,7 +103,7 @@ static int check_folder(const char *base, const char *folder, const char *index)
   return n_read;
 }
 
-static void every_shared_model_is_read_with_the_operators_of_the_index(void **state) {
+TEST(every_shared_model_is_read_with_the_operators_of_the_index) {
   const char *base = shared();
   if (!base) skip();
   char path[512];
@@ -126,7 +126,7 @@ static void every_shared_model_is_read_with_the_operators_of_the_index(void **st
  * osmr/imgclsmob, and "~2 billion" in Ioffe and Szegedy's own comparison. Weights: parameters in the same tables, with
  * the running mean and variance of batch normalisation (53,120 in ResNet-50), 4 bytes each; ResNet and VGG reshape
  * once, by two int64. */
-static void the_light_models_have_their_published_multiply_adds(void **state) {
+TEST(the_light_models_have_their_published_multiply_adds) {
   static const struct {
     const char *name;
     double multiply_adds;
@@ -215,7 +215,7 @@ static void damage(const char *path, rng *r, int n_cuts, int n_flips) {
   file_close(&view);
 }
 
-static void damaged_models_are_read_or_refused(void **state) {
+TEST(damaged_models_are_read_or_refused) {
   const char *base = shared();
   if (!base) skip();
   rng r = rng_new(20240607);
@@ -314,7 +314,7 @@ static long peak_of_reading(const char *path, int64_t weight_bytes) {
   return peak;
 }
 
-static void gigabytes_of_weights_are_never_loaded(void **state) {
+TEST(gigabytes_of_weights_are_never_loaded) {
   char folder[] = "/tmp/situ-test-XXXXXX", model_path[64], data_path[64];
   if (!mkdtemp(folder)) skip();
   snprintf(model_path, sizeof model_path, "%s/m.onnx", folder);
@@ -338,12 +338,4 @@ static void gigabytes_of_weights_are_never_loaded(void **state) {
 #endif
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_shared_model_is_read_with_the_operators_of_the_index),
-      cmocka_unit_test(the_light_models_have_their_published_multiply_adds),
-      cmocka_unit_test(damaged_models_are_read_or_refused),
-      cmocka_unit_test(gigabytes_of_weights_are_never_loaded),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

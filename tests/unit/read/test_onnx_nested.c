@@ -38,7 +38,7 @@ static bytes choice(bool known, int taken) {
   return model(g);
 }
 
-static void an_if_costs_as_its_dearer_branch(void **state) {
+TEST(an_if_costs_as_its_dearer_branch) {
   read_good(choice(false, 0));
   assert_int_equal(result.graph->n_operators, 2);
   assert_int_equal(result.n_nested_operators, 4);
@@ -48,7 +48,7 @@ static void an_if_costs_as_its_dearer_branch(void **state) {
   assert_int_equal(made_by("choose").size_bytes, 64);
 }
 
-static void an_if_with_a_known_condition_costs_as_what_is_taken(void **state) {
+TEST(an_if_with_a_known_condition_costs_as_what_is_taken) {
   read_good(choice(true, 1));
   assert_int_equal(op("choose").flops, 2 * 4 * 4 * 4);
   assert_int_equal(result.n_nested_operators, 4);
@@ -77,7 +77,7 @@ static bytes loop(bool known) {
   return model(g);
 }
 
-static void a_loop_costs_as_its_trips(void **state) {
+TEST(a_loop_costs_as_its_trips) {
   read_good(loop(true));
   assert_int_equal(op("loop").flops, 10 * 2 * 2 * 3 * 3);
   assert_int_equal(op("loop").weight_bytes, 9 * 4 + 8);
@@ -92,7 +92,7 @@ static void a_loop_costs_as_its_trips(void **state) {
   assert_false(op("loop").inferred);
 }
 
-static void a_scan_costs_as_its_sequence(void **state) {
+TEST(a_scan_costs_as_its_sequence) {
   bytes g = {0}, body = {0};
   add_input(&body, "s", F32, "4");
   add_input(&body, "e", F32, "4");
@@ -118,7 +118,7 @@ static void a_scan_costs_as_its_sequence(void **state) {
 }
 
 /* Inner names hide outer ones: here the inner x is no capture of the later outer x, which would be a cycle. */
-static void inner_names_hide_outer_ones(void **state) {
+TEST(inner_names_hide_outer_ones) {
   bytes g = {0}, inner = {0};
   add_node(&inner, node("Neg", "", "seed", "x"));
   add_node(&inner, node("Exp", "", "x", "r"));
@@ -157,7 +157,7 @@ static bytes nested(int depth) {
   return model(g);
 }
 
-static void deep_nesting_is_an_error(void **state) {
+TEST(deep_nesting_is_an_error) {
   read_good(nested(60));
   assert_int_equal(result.graph->n_operators, 1);
   assert_int_equal(result.n_nested_operators, 2 * 60);
@@ -186,7 +186,7 @@ static bytes call(const char *kind, const char *name, const char *inputs, const 
   return n;
 }
 
-static void a_function_call_is_one_operator_with_the_work_of_its_body(void **state) {
+TEST(a_function_call_is_one_operator_with_the_work_of_its_body) {
   bytes g = {0};
   add_input(&g, "x", F32, "2 3 4");
   add_weight(&g, tensor("w", F32, "3 4"));
@@ -206,7 +206,7 @@ static void a_function_call_is_one_operator_with_the_work_of_its_body(void **sta
   assert_int_equal(y.size_bytes, 192);
 }
 
-static void functions_that_call_themselves_are_an_error(void **state) {
+TEST(functions_that_call_themselves_are_an_error) {
   bytes g = {0}, none = {0};
   add_input(&g, "x", F32, "2");
   add_node(&g, call("Ping", "start", "x", "y"));
@@ -217,7 +217,7 @@ static void functions_that_call_themselves_are_an_error(void **state) {
 }
 
 /* Each of 40 functions calls the next one twice: 2^40 operators if one wrote them out. */
-static void functions_that_explode_are_an_error(void **state) {
+TEST(functions_that_explode_are_an_error) {
   bytes g = {0};
   add_input(&g, "x", F32, "2");
   add_node(&g, call("F0", "start", "x", "y"));
@@ -232,16 +232,6 @@ static void functions_that_explode_are_an_error(void **state) {
 }
 
 int onnx_nested_tests(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_teardown(an_if_costs_as_its_dearer_branch, clean),
-      cmocka_unit_test_teardown(an_if_with_a_known_condition_costs_as_what_is_taken, clean),
-      cmocka_unit_test_teardown(a_loop_costs_as_its_trips, clean),
-      cmocka_unit_test_teardown(a_scan_costs_as_its_sequence, clean),
-      cmocka_unit_test_teardown(inner_names_hide_outer_ones, clean),
-      cmocka_unit_test_teardown(deep_nesting_is_an_error, clean),
-      cmocka_unit_test_teardown(a_function_call_is_one_operator_with_the_work_of_its_body, clean),
-      cmocka_unit_test_teardown(functions_that_call_themselves_are_an_error, clean),
-      cmocka_unit_test_teardown(functions_that_explode_are_an_error, clean),
-  };
-  return cmocka_run_group_tests_name("nested", tests, NULL, NULL);
+  test_end_each(clean);
+  return TEST_RUN(NULL, NULL);
 }

@@ -59,8 +59,7 @@ static const char shared_weights[] = NET(
     EDGE(0, 0, 3, 0) EDGE(1, 0, 2, 0) EDGE(2, 1, 3, 1) EDGE(3, 2, 4, 0) EDGE(4, 1, 5, 0) EDGE(2, 1, 5, 1)
         EDGE(5, 2, 6, 0));
 
-static void layers_become_operators_and_constants_weights(void **state) {
-  (void)state;
+TEST(layers_become_operators_and_constants_weights) {
   read_result r;
   situ_error e;
   if (read_bytes(&r, shared_weights, sizeof shared_weights - 1, 1, &e)) fail_msg("%s", e.text);
@@ -109,8 +108,7 @@ static situ_operator one(const char *type, const char *data, const char *shapes[
 }
 
 /* FLOPs by hand from the definition of each kind (docs.openvino.ai, operation sets). */
-static void work_is_counted_by_kind(void **state) {
-  (void)state;
+TEST(work_is_counted_by_kind) {
   const struct {
     const char *type, *data, *shapes[3];
     int n;
@@ -179,8 +177,7 @@ static void work_is_counted_by_kind(void **state) {
           LAYER(2, "out", "Result", "<input>" IN(0, DIMS2(1, 8)) "</input>") "</layers><edges>" EDGE(0, 0, 1, 0) \
               EDGE(1, 1, 2, 0) "</edges></body>"
 
-static void a_body_counts_as_often_as_it_runs(void **state) {
-  (void)state;
+TEST(a_body_counts_as_often_as_it_runs) {
   const struct {
     const char *mapping;
     int64_t trips;
@@ -214,8 +211,7 @@ static void a_body_counts_as_often_as_it_runs(void **state) {
   }
 }
 
-static void dynamic_dimensions_get_the_default_size(void **state) {
-  (void)state;
+TEST(dynamic_dimensions_get_the_default_size) {
   static const char text[] = NET("11",
                                  PARAMETER(0, DIMS2(-1, 8)) LAYER(
                                      1, "relu", "ReLU", "<input>" IN(0, DIMS2(-1, 8)) "</input>" OUT(1, DIMS2(-1, 8))),
@@ -229,8 +225,7 @@ static void dynamic_dimensions_get_the_default_size(void **state) {
   drop(&r);
 }
 
-static void what_is_wrong_is_said(void **state) {
-  (void)state;
+TEST(what_is_wrong_is_said) {
   static const struct {
     const char *text, *said;
   } cases[] = {
@@ -263,8 +258,7 @@ static void what_is_wrong_is_said(void **state) {
   }
 }
 
-static void layers_of_one_name_are_told_apart(void **state) {
-  (void)state;
+TEST(layers_of_one_name_are_told_apart) {
   static const char text[] =
       NET("10",
           PARAMETER(0, DIMS1(1)) LAYER(1, "a", "ReLU", "<input>" IN(0, DIMS1(1)) "</input>" OUT(1, DIMS1(1)))
@@ -300,8 +294,7 @@ static int64_t occurrences(const file_view *view, const char *word) {
 /* Layers without bodies: all but those that only bring or take values are operators. FLOPs and bytes of weights against
  * what is published: Inception-v3 5.73 G multiply-adds; MPNet-base 109,486,464 parameters less 590,592 of a pooler that
  * this export lacks. */
-static void real_models_have_their_published_size(void **state) {
-  (void)state;
+TEST(real_models_have_their_published_size) {
   static const char *const names[] = {
       "all_mpnet_base_v2.xml", "face_detection_adas_0001.xml", "face_reidentification_retail_0095.xml",
       "inception_v3_i8.xml",   "npu_dynamic_reshape.xml",      "resnet_v1_50_i8.xml",
@@ -331,8 +324,7 @@ static void real_models_have_their_published_size(void **state) {
   }
 }
 
-static void real_models_with_bodies_are_read(void **state) {
-  (void)state;
+TEST(real_models_with_bodies_are_read) {
   static const struct {
     const char *name;
     int32_t n_operators;
@@ -356,8 +348,7 @@ static void real_models_with_bodies_are_read(void **state) {
 }
 
 /* Bytes changed at random: an answer or an error, never a crash. */
-static void damaged_files_are_read_or_refused(void **state) {
-  (void)state;
+TEST(damaged_files_are_read_or_refused) {
   rng random = rng_new(7);
   size_t n = sizeof shared_weights - 1;
   char *copy = malloc(n);
@@ -375,17 +366,4 @@ static void damaged_files_are_read_or_refused(void **state) {
   free(copy);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(layers_become_operators_and_constants_weights),
-      cmocka_unit_test(work_is_counted_by_kind),
-      cmocka_unit_test(a_body_counts_as_often_as_it_runs),
-      cmocka_unit_test(dynamic_dimensions_get_the_default_size),
-      cmocka_unit_test(what_is_wrong_is_said),
-      cmocka_unit_test(layers_of_one_name_are_told_apart),
-      cmocka_unit_test(real_models_have_their_published_size),
-      cmocka_unit_test(real_models_with_bodies_are_read),
-      cmocka_unit_test(damaged_files_are_read_or_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -34,8 +34,7 @@ static void result_free(read_result *r) {
 #define VALUES(f, b, a, p) \
   "forward_compute_time=" #f ", backward_compute_time=" #b ", activation_size=" a ", parameter_size=" #p "\n"
 
-static void lines_become_operators_and_edges(void **state) {
-  (void)state;
+TEST(lines_become_operators_and_edges) {
   read_result r;
   situ_error e = {0};
   const char *text = "node1 -- Input0 -- " VALUES(0.000, 0.000, "0.0", 0.000)
@@ -66,8 +65,7 @@ static int64_t time_of(const read_result *r, const char *name) {
   return -1;
 }
 
-static void a_training_step_takes_the_measured_backward_times(void **state) {
-  (void)state;
+TEST(a_training_step_takes_the_measured_backward_times) {
   read_result r;
   situ_error e = {0};
   const char *text = "node1 -- Input0 -- " VALUES(0, 0, "8", 0) "node2 -- Linear(4, 8) -- " VALUES(
@@ -85,8 +83,7 @@ static void a_training_step_takes_the_measured_backward_times(void **state) {
   result_free(&r);
 }
 
-static void a_bad_line_is_named(void **state) {
-  (void)state;
+TEST(a_bad_line_is_named) {
   static const char *const cases[] = {
       "node1 -- A\n",
       "node1\n",
@@ -113,8 +110,7 @@ static void a_bad_line_is_named(void **state) {
 }
 
 /* Cut short anywhere, or with any of its bytes changed, a profile is read or refused in one line. */
-static void a_damaged_profile_does_no_harm(void **state) {
-  (void)state;
+TEST(a_damaged_profile_does_no_harm) {
   static const char whole[] =
       "n1 -- A(1) -- " VALUES(1.5, 0, "[1; 2]", 3) "n2 -- B -- " VALUES(1, 0, "4", 0) "\tn1 -- n2\n";
   char text[sizeof whole];
@@ -144,8 +140,7 @@ static const published profiles[] = {
     {"squeezenet1_0", 68, 76, 587.9},
 };
 
-static void published_profiles_have_their_published_sums(void **state) {
-  (void)state;
+TEST(published_profiles_have_their_published_sums) {
   const char *shared = getenv("SITU_SHARED");
   char path[512];
   for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
@@ -165,13 +160,4 @@ static void published_profiles_have_their_published_sums(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(lines_become_operators_and_edges),
-      cmocka_unit_test(a_training_step_takes_the_measured_backward_times),
-      cmocka_unit_test(a_bad_line_is_named),
-      cmocka_unit_test(a_damaged_profile_does_no_harm),
-      cmocka_unit_test(published_profiles_have_their_published_sums),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -36,8 +36,7 @@ static void result_free(read_result *r) {
 #define EDGE(from, to, cost) "{\"sourceId\": " #from ", \"destId\": " #to ", \"cost\": " #cost "}"
 #define FILE_OF(nodes, edges) "{" MACHINE ", \"nodes\": [" nodes "], \"edges\": [" edges "]}"
 
-static void every_field_arrives(void **state) {
-  (void)state;
+TEST(every_field_arrives) {
   read_result r;
   situ_error e = {0};
   const char *text = FILE_OF(
@@ -77,8 +76,7 @@ static void every_field_arrives(void **state) {
   result_free(&r);
 }
 
-static void without_cpus_a_host_that_runs_nothing_stands_in(void **state) {
-  (void)state;
+TEST(without_cpus_a_host_that_runs_nothing_stands_in) {
   read_result r;
   situ_error e = {0};
   const char *text =
@@ -130,8 +128,7 @@ static const bad_case bad_cases[] = {
      "backward node 1"},
 };
 
-static void a_bad_file_is_one_clear_line(void **state) {
-  (void)state;
+TEST(a_bad_file_is_one_clear_line) {
   for (size_t i = 0; i < sizeof bad_cases / sizeof bad_cases[0]; i++) {
     read_result r;
     situ_error e = {0};
@@ -142,8 +139,7 @@ static void a_bad_file_is_one_clear_line(void **state) {
   }
 }
 
-static void names_are_unique_whatever_the_file_says(void **state) {
-  (void)state;
+TEST(names_are_unique_whatever_the_file_says) {
   read_result r;
   situ_error e = {0};
   const char *text = FILE_OF(NODE(1, ", \"name\": \"a#3\"") "," NODE(2, ", \"name\": \"a\"") "," NODE(
@@ -156,8 +152,7 @@ static void names_are_unique_whatever_the_file_says(void **state) {
 }
 
 /* Cut short anywhere, or with any of its bytes changed, a file is read or refused in one line. */
-static void a_damaged_file_does_no_harm(void **state) {
-  (void)state;
+TEST(a_damaged_file_does_no_harm) {
   static const char whole[] = FILE_OF(
       NODE(1, ", \"name\": \"a\", \"size\": 3") "," NODE(2, ", \"colorClass\": 1") "," NODE(3, ", \"colorClass\": 1"),
       EDGE(1, 2, 0.5) "," EDGE(2, 3, 1));
@@ -189,8 +184,7 @@ static const published published_files[] = {
     {"latency/OperatorGraphs/bert_l-3_inference.json", 235, 4, 8, 250, 49.3526, 1135.1091},
 };
 
-static void published_files_have_their_published_sums(void **state) {
-  (void)state;
+TEST(published_files_have_their_published_sums) {
   const char *shared = getenv("SITU_SHARED");
   char path[512];
   for (size_t i = 0; i < sizeof published_files / sizeof published_files[0]; i++) {
@@ -215,11 +209,4 @@ static void published_files_have_their_published_sums(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_field_arrives),          cmocka_unit_test(without_cpus_a_host_that_runs_nothing_stands_in),
-      cmocka_unit_test(a_bad_file_is_one_clear_line), cmocka_unit_test(names_are_unique_whatever_the_file_says),
-      cmocka_unit_test(a_damaged_file_does_no_harm),  cmocka_unit_test(published_files_have_their_published_sums),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

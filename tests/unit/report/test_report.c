@@ -8,8 +8,7 @@
 #include "report/fields.h"
 #include "situ/solve.h"
 
-static void times_have_six_digits(void **state) {
-  (void)state;
+TEST(times_have_six_digits) {
   char a[TEXT_UNIT_BYTES];
   assert_string_equal(exact_time(a, 0), "0 ns");
   assert_string_equal(exact_time(a, 999), "999 ns");
@@ -22,8 +21,7 @@ static void times_have_six_digits(void **state) {
   assert_string_equal(exact_time(a, INT64_MAX - 1), "9223372037 s");
 }
 
-static void counts_are_grouped(void **state) {
-  (void)state;
+TEST(counts_are_grouped) {
   char a[TEXT_UNIT_BYTES];
   assert_string_equal(grouped(a, 0), "0");
   assert_string_equal(grouped(a, 999), "999");
@@ -33,8 +31,7 @@ static void counts_are_grouped(void **state) {
   assert_string_equal(grouped(a, INT64_MIN), "-9,223,372,036,854,775,808");
 }
 
-static void only_nothing_is_0_percent(void **state) {
-  (void)state;
+TEST(only_nothing_is_0_percent) {
   char a[TEXT_UNIT_BYTES];
   assert_string_equal(percent_text(a, 0), "0 %");
   assert_string_equal(percent_text(a, 0.00001), "< 0.01 %");
@@ -44,8 +41,7 @@ static void only_nothing_is_0_percent(void **state) {
   assert_string_equal(percent_text(a, 12.34), "1234 %");
 }
 
-static void columns_are_as_wide_as_their_widest_cell(void **state) {
-  (void)state;
+TEST(columns_are_as_wide_as_their_widest_cell) {
   table t;
   assert_true(table_start(&t));
   table_column(&t, "device", ALIGN_LEFT, 0);
@@ -69,8 +65,7 @@ static void columns_are_as_wide_as_their_widest_cell(void **state) {
 
 /* Two texts of prose between a name and a number, in 53 columns: 14 are taken, so that 39 are left for the two, and
  * the wider one gives way. */
-static void prose_gives_way_to_a_narrow_terminal(void **state) {
-  (void)state;
+TEST(prose_gives_way_to_a_narrow_terminal) {
   situ_report_options narrow = {.size = sizeof(situ_report_options), .width = 53};
   table t;
   assert_true(table_start(&t));
@@ -111,8 +106,7 @@ static void add_two(row_list *r, const void *report) {
   }
 }
 
-static void a_field_is_a_member_and_a_cell(void **state) {
-  (void)state;
+TEST(a_field_is_a_member_and_a_cell) {
   const int64_t times_ns[] = {1500, INT64_MAX, 0};
   text_buffer out = {0};
   rows_text(&out, add_two, times_ns, NULL);
@@ -131,8 +125,7 @@ static void a_field_is_a_member_and_a_cell(void **state) {
   json_free(root);
 }
 
-static void rates_have_six_digits(void **state) {
-  (void)state;
+TEST(rates_have_six_digits) {
   char a[TEXT_UNIT_BYTES];
   assert_string_equal(exact_rate(a, 1, 2000000), "500.000");
   assert_string_equal(exact_rate(a, 2, 2000000), "1000.00");
@@ -141,8 +134,7 @@ static void rates_have_six_digits(void **state) {
   assert_string_equal(exact_rate(a, 1, 0), "0");
 }
 
-static void bars_are_drawn_in_eighths(void **state) {
-  (void)state;
+TEST(bars_are_drawn_in_eighths) {
   char bar[64];
   situ_report_options fine = {.size = sizeof(situ_report_options), .unicode = true};
   assert_string_equal(bar_text(bar, sizeof bar, 0.5, 4, NULL), "##");
@@ -152,8 +144,7 @@ static void bars_are_drawn_in_eighths(void **state) {
   assert_string_equal(bar_text(bar, sizeof bar, 0.375, 4, &fine), "█▌"); /* 12 of 32 eighths */
 }
 
-static void paragraphs_break_at_blanks(void **state) {
-  (void)state;
+TEST(paragraphs_break_at_blanks) {
   text_buffer out = {0};
   text_add_wrapped(&out, "one two three four", "- ", "  ", 10);
   assert_string_equal(out.bytes, "- one two\n  three\n  four\n");
@@ -161,8 +152,7 @@ static void paragraphs_break_at_blanks(void **state) {
 }
 
 /* The ten tasks of Topcuoglu, Hariri, Wu, TPDS 2002, fig. 2, on three processors: HEFT's makespan is 80. */
-static void a_plan_tells_its_story(void **state) {
-  (void)state;
+TEST(a_plan_tells_its_story) {
   lab l = lab_topcuoglu();
   situ_plan *plan = NULL;
   situ_error error = {0};
@@ -194,8 +184,7 @@ static void a_plan_tells_its_story(void **state) {
 }
 
 /* The same ten tasks, counted by hand. */
-static void inspection_measures_chains(void **state) {
-  (void)state;
+TEST(inspection_measures_chains) {
   lab l = lab_topcuoglu();
   char *text = NULL;
   assert_int_equal(situ_report_inspect(&text, l.problem, NULL, SITU_REPORT_JSON, NULL, NULL), SITU_STATUS_OK);
@@ -214,8 +203,7 @@ static void inspection_measures_chains(void **state) {
   lab_free(&l);
 }
 
-static void every_execution_has_a_picture(void **state) {
-  (void)state;
+TEST(every_execution_has_a_picture) {
   const situ_problem_options kinds[] = {
       {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM},
       {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS},
@@ -243,8 +231,7 @@ static void every_execution_has_a_picture(void **state) {
     }
 }
 
-static void comparing_sorts_by_value(void **state) {
-  (void)state;
+TEST(comparing_sorts_by_value) {
   lab l = lab_topcuoglu();
   situ_comparison *c = NULL;
   situ_solve_options options = {.size = sizeof options, .solvers = "single,heft", .max_steps = 100};
@@ -266,8 +253,7 @@ static void comparing_sorts_by_value(void **state) {
 }
 
 /* The graph has no layers, so no solver can keep them whole. */
-static void a_solver_that_fails_has_a_row_with_the_reason(void **state) {
-  (void)state;
+TEST(a_solver_that_fails_has_a_row_with_the_reason) {
   lab l = lab_topcuoglu();
   situ_comparison *c = NULL;
   char *text = NULL;
@@ -290,8 +276,7 @@ static bool stop_at_once(void *context, const situ_progress *progress) {
   return true;
 }
 
-static void a_comparison_that_is_stopped_ends_with_the_solver_that_ran(void **state) {
-  (void)state;
+TEST(a_comparison_that_is_stopped_ends_with_the_solver_that_ran) {
   lab l = lab_topcuoglu();
   situ_comparison *c = NULL;
   int calls = 0;
@@ -306,8 +291,7 @@ static void a_comparison_that_is_stopped_ends_with_the_solver_that_ran(void **st
 }
 
 /* What takes part in no run has no row either, and all others that serve the problem have one. */
-static void who_is_left_out_of_a_comparison_has_no_row(void **state) {
-  (void)state;
+TEST(who_is_left_out_of_a_comparison_has_no_row) {
   lab l = lab_topcuoglu();
   situ_comparison *all = NULL, *fewer = NULL;
   situ_solve_options options = {.size = sizeof options, .max_steps = 20};
@@ -322,8 +306,7 @@ static void who_is_left_out_of_a_comparison_has_no_row(void **state) {
   lab_free(&l);
 }
 
-static void every_family_is_listed(void **state) {
-  (void)state;
+TEST(every_family_is_listed) {
   char *text = NULL, *names = NULL;
   assert_int_equal(situ_report_list(&text, "nothing", SITU_REPORT_TABLE, NULL, NULL), SITU_STATUS_BAD_ARGUMENT);
   assert_int_equal(situ_report_list(&text, "nothing", SITU_REPORT_JSON, NULL, NULL), SITU_STATUS_BAD_ARGUMENT);
@@ -337,25 +320,4 @@ static void every_family_is_listed(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(times_have_six_digits),
-      cmocka_unit_test(counts_are_grouped),
-      cmocka_unit_test(only_nothing_is_0_percent),
-      cmocka_unit_test(columns_are_as_wide_as_their_widest_cell),
-      cmocka_unit_test(prose_gives_way_to_a_narrow_terminal),
-      cmocka_unit_test(a_field_is_a_member_and_a_cell),
-      cmocka_unit_test(rates_have_six_digits),
-      cmocka_unit_test(bars_are_drawn_in_eighths),
-      cmocka_unit_test(paragraphs_break_at_blanks),
-      cmocka_unit_test(a_plan_tells_its_story),
-      cmocka_unit_test(inspection_measures_chains),
-      cmocka_unit_test(every_execution_has_a_picture),
-      cmocka_unit_test(comparing_sorts_by_value),
-      cmocka_unit_test(a_solver_that_fails_has_a_row_with_the_reason),
-      cmocka_unit_test(a_comparison_that_is_stopped_ends_with_the_solver_that_ran),
-      cmocka_unit_test(who_is_left_out_of_a_comparison_has_no_row),
-      cmocka_unit_test(every_family_is_listed),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -27,8 +27,7 @@ static lab chain(void) {
   return s;
 }
 
-static void a_call_takes_in_computes_and_gives_out(void **state) {
-  (void)state;
+TEST(a_call_takes_in_computes_and_gives_out) {
   lab s = chain();
   int32_t device[3] = {0, 1, 0};
   simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
@@ -39,8 +38,7 @@ static void a_call_takes_in_computes_and_gives_out(void **state) {
   lab_free(&s);
 }
 
-static void a_whole_chain_in_one_call_moves_nothing(void **state) {
-  (void)state;
+TEST(a_whole_chain_in_one_call_moves_nothing) {
   lab s = chain();
   int32_t device[3] = {1, 1, 1};
   simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
@@ -51,8 +49,7 @@ static void a_whole_chain_in_one_call_moves_nothing(void **state) {
   lab_free(&s);
 }
 
-static void a_device_left_and_entered_again_makes_two_calls(void **state) {
-  (void)state;
+TEST(a_device_left_and_entered_again_makes_two_calls) {
   lab s = chain();
   int32_t device[3] = {1, 0, 1};
   simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
@@ -70,8 +67,7 @@ static void a_device_left_and_entered_again_makes_two_calls(void **state) {
 }
 
 /* The same with one call at most: the two calls do not run; the whole chain in one call does, but not cut into two. */
-static void no_more_calls_run_than_are_allowed(void **state) {
-  (void)state;
+TEST(no_more_calls_run_than_are_allowed) {
   lab s = three();
   lab_tensor(&s, 0, 3, 1, -1);
   lab_tensor(&s, 1, 5, 2, -1);
@@ -87,8 +83,7 @@ static void no_more_calls_run_than_are_allowed(void **state) {
   lab_free(&s);
 }
 
-static void a_number_of_calls_goes_with_calls_only(void **state) {
-  (void)state;
+TEST(a_number_of_calls_goes_with_calls_only) {
   lab s = chain();
   situ_problem *p;
   situ_error error;
@@ -102,8 +97,7 @@ static void a_number_of_calls_goes_with_calls_only(void **state) {
 }
 
 /* a and b have nothing to do with each other: each 1 ns and 3 ns out, then c on the host. */
-static void calls_of_a_device_run_one_after_the_other(void **state) {
-  (void)state;
+TEST(calls_of_a_device_run_one_after_the_other) {
   lab s = three();
   lab_tensor(&s, 0, 3, 2, -1);
   lab_tensor(&s, 1, 3, 2, -1);
@@ -178,8 +172,7 @@ static int64_t naive_finish(const naive *n, int32_t v, int32_t depth) {
   return start == SITU_NEVER_NS ? start : start + cost;
 }
 
-static void random_placements_agree_with_the_recursion(void **state) {
-  (void)state;
+TEST(random_placements_agree_with_the_recursion) {
   int32_t n_cyclic = 0;
   for (uint64_t seed = 0; seed < 1500; seed++) {
     rng r = rng_new(seed + 5);
@@ -220,15 +213,4 @@ static void random_placements_agree_with_the_recursion(void **state) {
   assert_true(n_cyclic > 10);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_call_takes_in_computes_and_gives_out),
-      cmocka_unit_test(a_whole_chain_in_one_call_moves_nothing),
-      cmocka_unit_test(a_device_left_and_entered_again_makes_two_calls),
-      cmocka_unit_test(no_more_calls_run_than_are_allowed),
-      cmocka_unit_test(a_number_of_calls_goes_with_calls_only),
-      cmocka_unit_test(calls_of_a_device_run_one_after_the_other),
-      cmocka_unit_test(random_placements_agree_with_the_recursion),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

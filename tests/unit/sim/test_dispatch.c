@@ -57,8 +57,7 @@ static void judge(const situ_problem *p, const situ_plan *plan, const double *pr
   if (plan->start_ns[v] > ready) assert_int_equal(busy, plan->start_ns[v] - ready); /* never idle while v waits */
 }
 
-static void no_device_waits_for_what_is_ready(void **state) {
-  (void)state;
+TEST(no_device_waits_for_what_is_ready) {
   for (uint64_t seed = 0; seed < N_PROBLEMS; seed++) {
     draw x = draw_problem(seed);
     const situ_problem *p = x.l.problem;
@@ -77,8 +76,7 @@ static void no_device_waits_for_what_is_ready(void **state) {
   }
 }
 
-static void what_cannot_run_is_never_done(void **state) {
-  (void)state;
+TEST(what_cannot_run_is_never_done) {
   lab l = lab_random(&(lab_options){.seed = 3,
                                     .n_operators = 8,
                                     .n_devices = 3,
@@ -106,8 +104,7 @@ static void what_cannot_run_is_never_done(void **state) {
 }
 
 /* What a dispatch with a limit returns is the lesser of both; below the limit the order is the same. */
-static void a_limit_ends_what_takes_as_long(void **state) {
-  (void)state;
+TEST(a_limit_ends_what_takes_as_long) {
   int32_t n_below = 0, n_ended = 0;
   for (uint64_t seed = 0; seed < N_PROBLEMS; seed++) {
     draw x = draw_problem(seed);
@@ -131,8 +128,7 @@ static void a_limit_ends_what_takes_as_long(void **state) {
   assert_true(n_below >= N_PROBLEMS && n_ended >= N_PROBLEMS);
 }
 
-static void a_sequence_is_found_without_contention_too(void **state) {
-  (void)state;
+TEST(a_sequence_is_found_without_contention_too) {
   for (uint64_t seed = 0; seed < 100; seed++) {
     lab_options o = {.seed = seed, .n_operators = 10, .n_devices = 3, .density = 0.2};
     o.options.objective = SITU_OBJECTIVE_LATENCY;
@@ -150,12 +146,4 @@ static void a_sequence_is_found_without_contention_too(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(no_device_waits_for_what_is_ready),
-      cmocka_unit_test(what_cannot_run_is_never_done),
-      cmocka_unit_test(a_limit_ends_what_takes_as_long),
-      cmocka_unit_test(a_sequence_is_found_without_contention_too),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -9,8 +9,7 @@ static const situ_problem_options stream = {.size = sizeof(situ_problem_options)
 
 /* s forks to a on d0 and b on d1, and j joins them on d0. Hand-overs take 5 ns of latency and 1 ns a byte; in the table
  * a start of 7 ns and 1 ns a byte, half at each end, which the transfers hold too. */
-static void a_fork_by_hand(void **state) {
-  (void)state;
+TEST(a_fork_by_hand) {
   const struct {
     int64_t dispatch_ns, latency_ns;
   } rows[] = {/* s takes 10 + 2 (its end of 4 bytes, for both readers), a 100 + 2 and 1 for the 2 bytes to j; b 100 + 7
@@ -155,8 +154,7 @@ static int64_t naive_latency(const parts_model *m, const part_cost *cost) {
   return value;
 }
 
-static void parts_follow_the_rule(void **state) {
-  (void)state;
+TEST(parts_follow_the_rule) {
   int32_t split = 0;
   for (uint64_t seed = 1; seed <= 600; seed++) {
     lab s = lab_random_tiny(seed, 24, &stream);
@@ -186,7 +184,4 @@ static void parts_follow_the_rule(void **state) {
   assert_true(split > 100);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_fork_by_hand), cmocka_unit_test(parts_follow_the_rule)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

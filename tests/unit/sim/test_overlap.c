@@ -27,8 +27,7 @@ static simulation run(lab *s, int32_t *device, int32_t *order) {
  *   full           c 0..5, copy 2..5, b 5..6
  *   host-blocking  c 0..5, copy 5..8, b 8..9: the host cannot copy while it runs c
  *   none, c first  c 0..5, a 5..7, copy 7..10, b 10..11 */
-static void a_copy_back_waits_for_its_host(void **state) {
-  (void)state;
+TEST(a_copy_back_waits_for_its_host) {
   const struct {
     const situ_problem_options *options;
     int64_t value_ns, b_starts_ns;
@@ -49,8 +48,7 @@ static void a_copy_back_waits_for_its_host(void **state) {
 
 /* a on d1 ends at 2 with 3 bytes for b and none for f, both on d0 in the order f, b. Both could have the host at 2:
  * operators go first. f 2..6, copy 6..9, b 9..10. */
-static void operators_go_before_copies(void **state) {
-  (void)state;
+TEST(operators_go_before_copies) {
   lab s = star();
   int32_t a = lab_operator(&s, "a", 2, 0, 0), f = lab_operator(&s, "f", 4, 0, 0);
   int32_t b = lab_operator(&s, "b", 1, 0, 0);
@@ -65,8 +63,7 @@ static void operators_go_before_copies(void **state) {
 }
 
 /* e follows a on d1 and ends at 3, in the middle of the copy 2..5: f, which needs e, starts at 5. f 5..9, b 9..10. */
-static void an_operator_waits_for_the_copy_under_way(void **state) {
-  (void)state;
+TEST(an_operator_waits_for_the_copy_under_way) {
   lab s = star();
   int32_t a = lab_operator(&s, "a", 2, 0, 0), e = lab_operator(&s, "e", 1, 0, 0);
   int32_t f = lab_operator(&s, "f", 4, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
@@ -82,8 +79,7 @@ static void an_operator_waits_for_the_copy_under_way(void **state) {
 
 /* a on d1 and b on d2 both end at 1, with 2 and 3 bytes for c on d0. The host copies one at a time, that of the lower
  * channel first: 1..3, 3..6, c 6..7. With overlap full both at once: c 4..5. */
-static void a_host_copies_one_tensor_at_a_time(void **state) {
-  (void)state;
+TEST(a_host_copies_one_tensor_at_a_time) {
   for (int i = 0; i < 2; i++) {
     lab s = star();
     int32_t a = lab_operator(&s, "a", 1, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
@@ -100,8 +96,7 @@ static void a_host_copies_one_tensor_at_a_time(void **state) {
 
 /* d0 and d1 are hosts of one memory. a on d2, 2 ns, makes 3 bytes for b on one host; the other runs c 0..5 and, since
  * operators go before copies, d 5..6. The copy, which both do, 6..9, b 9..10. */
-static void both_hosts_of_a_memory_do_the_copy(void **state) {
-  (void)state;
+TEST(both_hosts_of_a_memory_do_the_copy) {
   for (int busy = 0; busy < 2; busy++) {
     lab s = lab_new();
     for (int32_t d = 0; d < 3; d++) lab_device(&s, SITU_UNLIMITED_BYTES, d == 1 ? 0 : -1, d < 2);
@@ -120,8 +115,7 @@ static void both_hosts_of_a_memory_do_the_copy(void **state) {
 }
 
 /* Copies to a device keep nobody busy: a on d0 0..1, 4 bytes to d1 1..5, c on d0 1..9 meanwhile, b on d1 5..6. */
-static void a_copy_to_a_device_leaves_the_host_free(void **state) {
-  (void)state;
+TEST(a_copy_to_a_device_leaves_the_host_free) {
   lab s = star();
   int32_t a = lab_operator(&s, "a", 1, 0, 0), c = lab_operator(&s, "c", 8, 0, 0);
   int32_t b = lab_operator(&s, "b", 1, 0, 0);
@@ -136,8 +130,7 @@ static void a_copy_to_a_device_leaves_the_host_free(void **state) {
 
 /* One after the other, whatever the order, the latency is the sum: operators 2 + 5 + 1 + 1, 3 bytes of a to d0 and over
  * d0 to d2 (its way there has two hops): 3 + 3 + 3. The time of a tensor with two users in one memory counts once. */
-static void with_overlap_none_the_latency_is_the_sum(void **state) {
-  (void)state;
+TEST(with_overlap_none_the_latency_is_the_sum) {
   lab s = star();
   int32_t c = lab_operator(&s, "c", 5, 0, 0), a = lab_operator(&s, "a", 2, 0, 0);
   int32_t b = lab_operator(&s, "b", 1, 0, 0), d = lab_operator(&s, "d", 1, 0, 0);
@@ -151,15 +144,4 @@ static void with_overlap_none_the_latency_is_the_sum(void **state) {
   lab_free(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_copy_back_waits_for_its_host),
-      cmocka_unit_test(operators_go_before_copies),
-      cmocka_unit_test(an_operator_waits_for_the_copy_under_way),
-      cmocka_unit_test(a_host_copies_one_tensor_at_a_time),
-      cmocka_unit_test(both_hosts_of_a_memory_do_the_copy),
-      cmocka_unit_test(a_copy_to_a_device_leaves_the_host_free),
-      cmocka_unit_test(with_overlap_none_the_latency_is_the_sum),
-  };
-  return cmocka_run_group_tests_name("overlap", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -23,8 +23,7 @@ static lab fork_of_three(situ_problem_options options) {
   return s;
 }
 
-static void an_accelerator_pays_once_for_each_tensor_in_and_out(void **state) {
-  (void)state;
+TEST(an_accelerator_pays_once_for_each_tensor_in_and_out) {
   lab s = fork_of_three(pipeline(SITU_COMMUNICATION_HOST_STAGED));
   int32_t device[3] = {1, 2, 2};
   simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
@@ -43,8 +42,7 @@ static void an_accelerator_pays_once_for_each_tensor_in_and_out(void **state) {
   lab_free(&s);
 }
 
-static void overlap_takes_the_greatest_of_three(void **state) {
-  (void)state;
+TEST(overlap_takes_the_greatest_of_three) {
   situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
   options.async_copies = true;
   lab s = fork_of_three(options);
@@ -55,8 +53,7 @@ static void overlap_takes_the_greatest_of_three(void **state) {
   lab_free(&s);
 }
 
-static void links_are_resources_of_their_own(void **state) {
-  (void)state;
+TEST(links_are_resources_of_their_own) {
   lab s = fork_of_three(pipeline(SITU_COMMUNICATION_LINK));
   s.costs->time_ns[0] = s.costs->time_ns[1] = s.costs->time_ns[2] = 1; /* a is short everywhere */
   int32_t device[3] = {1, 0, 2};
@@ -94,8 +91,7 @@ static lab training_of_three(situ_problem_options options) {
   return s;
 }
 
-static void gpipe_adds_the_greatest_forward_and_the_greatest_backward_load(void **state) {
-  (void)state;
+TEST(gpipe_adds_the_greatest_forward_and_the_greatest_backward_load) {
   for (int gpipe = 0; gpipe < 2; gpipe++) {
     situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
     options.schedule = gpipe ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B;
@@ -112,8 +108,7 @@ static void gpipe_adds_the_greatest_forward_and_the_greatest_backward_load(void 
 
 /* f makes 3 bytes, which r reads when it runs for the backward pass; r makes 5 for b and 7 for q, which makes 2 for b.
  */
-static void what_is_recomputed_counts_for_one_input(void **state) {
-  (void)state;
+TEST(what_is_recomputed_counts_for_one_input) {
   lab s = lab_new();
   lab_device(&s, 100, -1, true);
   lab_operator(&s, "f", 8, 6, 0);
@@ -134,8 +129,7 @@ static void what_is_recomputed_counts_for_one_input(void **state) {
   lab_free(&s);
 }
 
-static void replicas_share_the_inputs_and_exchange_gradients(void **state) {
-  (void)state;
+TEST(replicas_share_the_inputs_and_exchange_gradients) {
   for (int overlap = 0; overlap < 2; overlap++) {
     situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
     options.replicate = true;
@@ -159,8 +153,7 @@ static void replicas_share_the_inputs_and_exchange_gradients(void **state) {
 }
 
 /* A host between two equal accelerators: a, 11 ns, on the last with the first as its replica takes 5.5 ns of each. */
-static void the_first_device_may_be_a_replica(void **state) {
-  (void)state;
+TEST(the_first_device_may_be_a_replica) {
   lab s = lab_new();
   s.alike = true;
   for (int32_t d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 1);
@@ -185,8 +178,7 @@ static void the_first_device_may_be_a_replica(void **state) {
 /* The same host and accelerators; a way to the host takes 40 ns more than one from it. f, forward, 11 ns and 6 bytes of
  * weights, and b, backward, 4 ns, are on the first, and the last is its replica: 2 (2 - 1) / 2 * 6 bytes of gradients
  * take 6 ns in and 46 out. */
-static void the_first_device_may_lead_and_ways_differ(void **state) {
-  (void)state;
+TEST(the_first_device_may_lead_and_ways_differ) {
   lab s = lab_new();
   s.alike = true;
   for (int32_t d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 1);
@@ -217,8 +209,7 @@ static lab free_training_of_three(void) {
 }
 
 /* f on 1 and 2, the rest on 3: each sender has half of the inputs; the ring of f goes over the host. */
-static void replicas_load_the_links_of_their_inputs(void **state) {
-  (void)state;
+TEST(replicas_load_the_links_of_their_inputs) {
   lab s = free_training_of_three();
   int32_t device[3] = {1, 3, 3}, replica_of[4] = {-1, -1, 1, -1};
   simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
@@ -228,8 +219,7 @@ static void replicas_load_the_links_of_their_inputs(void **state) {
 }
 
 /* The same, but gradients take 10 more on each link by what was measured of it: from 1 (6 + 10) / 2 = 8 for them. */
-static void gradients_go_over_links_as_the_costs_have_them(void **state) {
-  (void)state;
+TEST(gradients_go_over_links_as_the_costs_have_them) {
   lab s = free_training_of_three();
   for (int32_t l = 0; l < s.costs->n_links; l++) s.costs->link[l].latency_ns += 10;
   int32_t device[3] = {1, 3, 3}, replica_of[4] = {-1, -1, 1, -1};
@@ -238,8 +228,7 @@ static void gradients_go_over_links_as_the_costs_have_them(void **state) {
   lab_free(&s);
 }
 
-static void a_part_that_is_left_and_entered_again_is_not_contiguous(void **state) {
-  (void)state;
+TEST(a_part_that_is_left_and_entered_again_is_not_contiguous) {
   situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
   for (int free_of_rule = 0; free_of_rule < 2; free_of_rule++) {
     options.free = free_of_rule;
@@ -354,8 +343,7 @@ static int64_t naive_peak(const situ_problem *p, const int32_t *device, int32_t 
   return weights + p->in_flight * stash + (p->training ? 1 : p->in_flight) * greatest;
 }
 
-static void random_placements_agree_with_the_naive_formulas(void **state) {
-  (void)state;
+TEST(random_placements_agree_with_the_naive_formulas) {
   int32_t n_contiguous = 0, n_not = 0;
   for (uint64_t seed = 0; seed < 1500; seed++) {
     rng r = rng_new(seed + 77);
@@ -408,8 +396,7 @@ static void random_placements_agree_with_the_naive_formulas(void **state) {
 
 /* Parts a -> b -> d and a -> c, each with a forward operator of 10 bytes for the next and 1 byte that its own backward
  * operator reads (7 bytes of weights). */
-static void a_device_keeps_an_input_for_each_part_to_the_end(void **state) {
-  (void)state;
+TEST(a_device_keeps_an_input_for_each_part_to_the_end) {
   situ_problem_options options = pipeline(SITU_COMMUNICATION_LINK);
   for (options.micro_batches = 1; options.micro_batches < 5; options.micro_batches++)
     for (int schedule = 0; schedule < 2; schedule++) {
@@ -438,21 +425,4 @@ static void a_device_keeps_an_input_for_each_part_to_the_end(void **state) {
     }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_accelerator_pays_once_for_each_tensor_in_and_out),
-      cmocka_unit_test(overlap_takes_the_greatest_of_three),
-      cmocka_unit_test(links_are_resources_of_their_own),
-      cmocka_unit_test(gpipe_adds_the_greatest_forward_and_the_greatest_backward_load),
-      cmocka_unit_test(a_device_keeps_an_input_for_each_part_to_the_end),
-      cmocka_unit_test(what_is_recomputed_counts_for_one_input),
-      cmocka_unit_test(replicas_share_the_inputs_and_exchange_gradients),
-      cmocka_unit_test(the_first_device_may_be_a_replica),
-      cmocka_unit_test(the_first_device_may_lead_and_ways_differ),
-      cmocka_unit_test(replicas_load_the_links_of_their_inputs),
-      cmocka_unit_test(gradients_go_over_links_as_the_costs_have_them),
-      cmocka_unit_test(a_part_that_is_left_and_entered_again_is_not_contiguous),
-      cmocka_unit_test(random_placements_agree_with_the_naive_formulas),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -17,8 +17,7 @@ static lab star(const situ_problem_options *options) {
   return s;
 }
 
-static void plans_are_made_of_placements_that_make_sense(void **state) {
-  (void)state;
+TEST(plans_are_made_of_placements_that_make_sense) {
   static const struct {
     int32_t device[2], order[2], replica_of[3];
     const char *text; /* NULL: a plan */
@@ -79,8 +78,7 @@ static void plans_are_made_of_placements_that_make_sense(void **state) {
 }
 
 /* Both end at 4: the first operator's device counts as the last to finish, and in a pipeline the first device. */
-static void of_equals_the_first_is_the_worst(void **state) {
-  (void)state;
+TEST(of_equals_the_first_is_the_worst) {
   for (situ_execution e = SITU_EXECUTION_STREAM; e <= SITU_EXECUTION_PIPELINE; e++)
     for (int contention = 0; contention < 2; contention++) {
       situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = e};
@@ -99,8 +97,7 @@ static void of_equals_the_first_is_the_worst(void **state) {
 
 /* a 3 ns on d0, 6 bytes to b, 1 ns, on d1: latency 10; period 6, which is the link's; under limits of 8 and 5 ns both
  * are over, by 2 and by 1. */
-static void limits_tell_by_how_much_they_are_exceeded(void **state) {
-  (void)state;
+TEST(limits_tell_by_how_much_they_are_exceeded) {
   static const struct {
     int64_t period_ns, latency_ns, over_ns;
     bool throughput;
@@ -143,8 +140,7 @@ static void limits_tell_by_how_much_they_are_exceeded(void **state) {
 }
 
 /* a and b, 3 and 1 ns, both on d0: 4 ns. By the secondary costs they take 7 and 2, which is over a limit of 8 by 1. */
-static void a_limit_on_secondary_costs_tells_the_same(void **state) {
-  (void)state;
+TEST(a_limit_on_secondary_costs_tells_the_same) {
   for (int64_t limit_ns = 7; limit_ns <= 10; limit_ns++) {
     lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     lab_operator(&s, "a", 3, 0, 0);
@@ -177,8 +173,7 @@ static void a_limit_on_secondary_costs_tells_the_same(void **state) {
 }
 
 /* Without a limit on the other, nothing is said of period and latency. */
-static void without_limits_there_is_only_a_value(void **state) {
-  (void)state;
+TEST(without_limits_there_is_only_a_value) {
   lab s = star(&stream);
   int32_t device[] = {0, 1};
   simulation found = simulator_run(s.simulator, &(placement){.device = device}, false);
@@ -205,13 +200,4 @@ static void without_limits_there_is_only_a_value(void **state) {
   lab_free(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(plans_are_made_of_placements_that_make_sense),
-      cmocka_unit_test(of_equals_the_first_is_the_worst),
-      cmocka_unit_test(limits_tell_by_how_much_they_are_exceeded),
-      cmocka_unit_test(a_limit_on_secondary_costs_tells_the_same),
-      cmocka_unit_test(without_limits_there_is_only_a_value),
-  };
-  return cmocka_run_group_tests_name("simulate", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -24,8 +24,7 @@ static void star(lab *s, int64_t memory_bytes) {
 /*  d0  a aa            a: 2 ns, tensor of 3 bytes for b and c on d1, sent once
  *  ->      aaa         d1 has it at 5: b 5..9, c 9..10
  *  d1         bbbb c                                                                                              */
-static void a_tensor_is_sent_once_and_stays(void **state) {
-  (void)state;
+TEST(a_tensor_is_sent_once_and_stays) {
   for (int link = 0; link < 2; link++) {
     lab s = lab_new();
     star(&s, SITU_UNLIMITED_BYTES);
@@ -46,8 +45,7 @@ static void a_tensor_is_sent_once_and_stays(void **state) {
 }
 
 /* Two operators that take no time end at 0, the first of them on d1. */
-static void the_first_of_those_that_take_no_time_ends_last(void **state) {
-  (void)state;
+TEST(the_first_of_those_that_take_no_time_ends_last) {
   lab s = lab_new();
   star(&s, SITU_UNLIMITED_BYTES);
   lab_operator(&s, "a", 0, 0, 0);
@@ -62,8 +60,7 @@ static void the_first_of_those_that_take_no_time_ends_last(void **state) {
 /* a on d1 (1 ns) sends 4 bytes to d2 by way of d0: 1..5, 5..9; a second tensor of 2 bytes follows on the first link
  * 5..7, waits for nothing, and leaves d0 after the first one: 9..11. b needs both: 11..12. Without contention both
  * leave at 1: 9 and 5, b 9..10. */
-static void hops_follow_one_another_and_queue(void **state) {
-  (void)state;
+TEST(hops_follow_one_another_and_queue) {
   int64_t expected[] = {10, 12};
   for (int link = 0; link < 2; link++) {
     lab s = lab_new();
@@ -80,8 +77,7 @@ static void hops_follow_one_another_and_queue(void **state) {
 
 /* a on d0 and b on d1 end at 1; both links out share one channel. The tensor of a has the lower number, so it goes
  * first: a to d2 1..4, b to d2 4..9. c (needs a) 4..5, d (needs b) 9..10. */
-static void ties_for_a_channel_go_by_tensor(void **state) {
-  (void)state;
+TEST(ties_for_a_channel_go_by_tensor) {
   lab s = lab_new();
   for (int d = 0; d < 3; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
   for (int32_t from = 0; from < 3; from++)
@@ -101,8 +97,7 @@ static void ties_for_a_channel_go_by_tensor(void **state) {
 }
 
 /* One tensor of 2 bytes for d2 and d1 on one channel: the lower memory first, whatever the order of its users. */
-static void ties_of_one_tensor_go_by_destination(void **state) {
-  (void)state;
+TEST(ties_of_one_tensor_go_by_destination) {
   lab s = lab_new();
   for (int d = 0; d < 3; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
   for (int32_t d = 1; d < 3; d++) {
@@ -123,8 +118,7 @@ static void ties_of_one_tensor_go_by_destination(void **state) {
 /* z0 -> z1 -> ... -> z9, no times, no bytes, alternating between devices, then one operator of 5 ns. An operator of
  * d0 that ends at 0 after all of them still shares the instant: its tensor of 3 bytes has the lower number than that
  * of z9, so it takes the link first. */
-static void chains_without_duration_are_followed_to_their_end(void **state) {
-  (void)state;
+TEST(chains_without_duration_are_followed_to_their_end) {
   lab s = lab_new();
   star(&s, SITU_UNLIMITED_BYTES);
   int32_t early = lab_operator(&s, "early", 0, 0, 0), z[10];
@@ -160,8 +154,7 @@ static lab three_operators(int link) {
   return s;
 }
 
-static void memory_is_added_up_as_by_hand(void **state) {
-  (void)state;
+TEST(memory_is_added_up_as_by_hand) {
   for (int link = 0; link < 2; link++) {
     lab s = three_operators(link);
     int32_t device[] = {0, 0, 1};
@@ -177,8 +170,7 @@ static void memory_is_added_up_as_by_hand(void **state) {
 
 /* Workspaces of 1 byte at 0..1, 10 at 1..3001 and 20 at 3001..8001: 20 at most. The one that comes first has the
  * highest number, so that its times, far below the others, are noted last. */
-static void memory_is_added_up_over_times_of_all_lengths(void **state) {
-  (void)state;
+TEST(memory_is_added_up_over_times_of_all_lengths) {
   lab s = lab_new();
   star(&s, 20);
   int32_t later = lab_operator(&s, "later", 3000, 0, 10), last = lab_operator(&s, "last", 5000, 0, 20);
@@ -193,8 +185,7 @@ static void memory_is_added_up_over_times_of_all_lengths(void **state) {
 }
 
 /* The same schedule: what each memory holds from each time on. */
-static void memory_over_time_is_as_by_hand(void **state) {
-  (void)state;
+TEST(memory_over_time_is_as_by_hand) {
   static const int64_t expected[2][4][2] = {{{0, 18}, {2, 21}, {6, 13}}, {{0, 7}, {2, 10}, {5, 11}, {6, 7}}};
   for (int link = 0; link < 2; link++) {
     lab s = three_operators(link);
@@ -218,8 +209,7 @@ static void memory_over_time_is_as_by_hand(void **state) {
 
 /* a, 4 ns, on d0 makes the first tensor, b, 1 ns, on d1 the second, both of 2 bytes for c on d2. b's goes by way of d0:
  * from 1 and from 3; a's leaves at 4, or at 5 where it has to wait for the link from d0 to d2. */
-static void hops_of_a_plan_go_by_start(void **state) {
-  (void)state;
+TEST(hops_of_a_plan_go_by_start) {
   for (int link = 0; link < 2; link++) {
     const int64_t expected[3][2] = {{1, 1}, {1, 3}, {0, 4 + link}}; /* tensor, start */
     lab s = lab_new();
@@ -244,8 +234,7 @@ static void hops_of_a_plan_go_by_start(void **state) {
 
 /* One tensor of 2 bytes for b on d2 and then c on d1: sent to both at once, and listed
  * by memory. */
-static void hops_of_one_instant_go_by_memory(void **state) {
-  (void)state;
+TEST(hops_of_one_instant_go_by_memory) {
   for (int link = 0; link < 2; link++) {
     lab s = lab_new();
     star(&s, SITU_UNLIMITED_BYTES);
@@ -268,8 +257,7 @@ static void hops_of_one_instant_go_by_memory(void **state) {
 
 /* a, 2 ns, takes no room; b, 3 ns, has a workspace of 5 bytes: three memories hold nothing from 0 on, and two changes
  * follow, none at an instant with another. */
-static void changes_of_memory_at_times_apart_are_all_told(void **state) {
-  (void)state;
+TEST(changes_of_memory_at_times_apart_are_all_told) {
   lab s = lab_new();
   star(&s, 20);
   lab_operator(&s, "a", 2, 0, 0);
@@ -289,8 +277,7 @@ static void changes_of_memory_at_times_apart_are_all_told(void **state) {
   lab_free(&s);
 }
 
-static void an_order_against_the_data_never_ends(void **state) {
-  (void)state;
+TEST(an_order_against_the_data_never_ends) {
   for (int link = 0; link < 2; link++) {
     lab s = lab_new();
     star(&s, SITU_UNLIMITED_BYTES);
@@ -305,8 +292,7 @@ static void an_order_against_the_data_never_ends(void **state) {
   }
 }
 
-static void an_operator_where_it_cannot_run_never_ends(void **state) {
-  (void)state;
+TEST(an_operator_where_it_cannot_run_never_ends) {
   for (int link = 0; link < 2; link++) {
     lab s = lab_new();
     star(&s, SITU_UNLIMITED_BYTES);
@@ -322,8 +308,7 @@ static void an_operator_where_it_cannot_run_never_ends(void **state) {
   }
 }
 
-static void an_operator_that_cannot_run_never_ends(void **state) {
-  (void)state;
+TEST(an_operator_that_cannot_run_never_ends) {
   for (int link = 0; link < 2; link++) {
     lab s = lab_new();
     star(&s, SITU_UNLIMITED_BYTES);
@@ -358,8 +343,7 @@ static void compare(lab *s, const simulation *found, const naive *n, uint64_t se
 /* 2,000 random problems, three placements each, both contentions: every start, finish and peak agrees, and contention
  * never makes anything end earlier as a whole. The simulator is used again and again, so nothing may stay from a run.
  */
-static void a_naive_simulator_agrees(void **state) {
-  (void)state;
+TEST(a_naive_simulator_agrees) {
   static naive n;
   int64_t contended_more = 0;
   for (uint64_t seed = 0; seed < 2000; seed++) {
@@ -385,24 +369,4 @@ static void a_naive_simulator_agrees(void **state) {
   assert_true(contended_more > 500); /* or the instances are too tame */
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_first_of_those_that_take_no_time_ends_last),
-      cmocka_unit_test(a_tensor_is_sent_once_and_stays),
-      cmocka_unit_test(hops_follow_one_another_and_queue),
-      cmocka_unit_test(ties_for_a_channel_go_by_tensor),
-      cmocka_unit_test(ties_of_one_tensor_go_by_destination),
-      cmocka_unit_test(chains_without_duration_are_followed_to_their_end),
-      cmocka_unit_test(memory_is_added_up_as_by_hand),
-      cmocka_unit_test(memory_is_added_up_over_times_of_all_lengths),
-      cmocka_unit_test(memory_over_time_is_as_by_hand),
-      cmocka_unit_test(hops_of_a_plan_go_by_start),
-      cmocka_unit_test(hops_of_one_instant_go_by_memory),
-      cmocka_unit_test(changes_of_memory_at_times_apart_are_all_told),
-      cmocka_unit_test(an_order_against_the_data_never_ends),
-      cmocka_unit_test(an_operator_where_it_cannot_run_never_ends),
-      cmocka_unit_test(an_operator_that_cannot_run_never_ends),
-      cmocka_unit_test(a_naive_simulator_agrees),
-  };
-  return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
-}
+TEST_MAIN

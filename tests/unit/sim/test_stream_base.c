@@ -101,8 +101,7 @@ static void try(draw *x, simulator *plain, simulator *s, simulator_base *base, t
 }
 
 /* Both contentions, memory or not, several bases in one simulator, the base moving on now and then. */
-static void a_run_from_a_base_is_the_whole_run(void **state) {
-  (void)state;
+TEST(a_run_from_a_base_is_the_whole_run) {
   tally t = {0};
   for (uint64_t seed = 0; seed < N_PROBLEMS; seed++) {
     draw x = draw_problem(seed);
@@ -119,8 +118,7 @@ static void a_run_from_a_base_is_the_whole_run(void **state) {
 
 /* a, then b, which cannot run where it is: the whole run finds out when it comes to b; one with a limit of 5 ns is over
  * when a starts, since what follows takes longer. */
-static void a_run_ends_where_the_rest_takes_too_long(void **state) {
-  (void)state;
+TEST(a_run_ends_where_the_rest_takes_too_long) {
   for (int contention = 0; contention < 2; contention++) {
     situ_problem_options o = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
     if (!contention) o.contention = SITU_CONTENTION_NONE;
@@ -143,8 +141,7 @@ static void a_run_ends_where_the_rest_takes_too_long(void **state) {
 /* On d1 b ends at 1 and sends 4 bytes, x has 20 bytes of workspace from 1 to 2; on d0 a ends at 2 and sends 10 bytes
  * for c, which are the second that are sent: beside x there are those of b alone, 24 bytes. A trial has b behind a, so
  * that those of a go first; the next one only has z, which comes last, elsewhere. */
-static void what_was_sent_before_is_that_of_the_base(void **state) {
-  (void)state;
+TEST(what_was_sent_before_is_that_of_the_base) {
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 6; v++)
     lab_operator(&s, (const char *[]){"a", "b", "x", "c", "e", "z"}[v], v == 0 ? 2 : 1, 0, v == 2 ? 20 : 0);
@@ -165,8 +162,7 @@ static void what_was_sent_before_is_that_of_the_base(void **state) {
 }
 
 /* Where nothing is shared, a limit has the same meaning. */
-static void a_limit_means_the_same_in_every_model(void **state) {
-  (void)state;
+TEST(a_limit_means_the_same_in_every_model) {
   for (uint64_t seed = 0; seed < 50; seed++) {
     lab_options o = {.seed = seed, .n_operators = 8, .n_devices = 3, .density = 0.3};
     o.options.objective = SITU_OBJECTIVE_THROUGHPUT;
@@ -190,12 +186,4 @@ static void a_limit_means_the_same_in_every_model(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_run_from_a_base_is_the_whole_run),
-      cmocka_unit_test(a_run_ends_where_the_rest_takes_too_long),
-      cmocka_unit_test(what_was_sent_before_is_that_of_the_base),
-      cmocka_unit_test(a_limit_means_the_same_in_every_model),
-  };
-  return cmocka_run_group_tests_name("stream_base", tests, NULL, NULL);
-}
+TEST_MAIN

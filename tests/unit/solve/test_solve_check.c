@@ -18,8 +18,7 @@ static lab draw(situ_execution execution, uint64_t seed) {
   return lab_random(&o);
 }
 
-static void broken_stages_are_named(void **state) {
-  (void)state;
+TEST(broken_stages_are_named) {
   lab l;
   arena *a = arena_new();
   stages s;
@@ -52,8 +51,7 @@ static void broken_stages_are_named(void **state) {
 }
 
 /* A triangle of variables with 2, 3 and 2 values, one more at its corner. */
-static void a_broken_elimination_is_named(void **state) {
-  (void)state;
+TEST(a_broken_elimination_is_named) {
   arena *a = arena_new();
   int64_t zero[6] = {0};
   int32_t size[] = {2, 3, 2, 2};
@@ -73,8 +71,7 @@ static void a_broken_elimination_is_named(void **state) {
   arena_free(a);
 }
 
-static void a_broken_partial_schedule_is_named(void **state) {
-  (void)state;
+TEST(a_broken_partial_schedule_is_named) {
   lab l = draw(SITU_EXECUTION_STREAM, 5);
   arena *a = arena_new();
   partial_schedule s;
@@ -101,8 +98,7 @@ static void a_broken_partial_schedule_is_named(void **state) {
   lab_free(&l);
 }
 
-static void a_broken_chain_is_named(void **state) {
-  (void)state;
+TEST(a_broken_chain_is_named) {
   lab l;
   arena *a = arena_new();
   chain c;
@@ -122,8 +118,7 @@ static void a_broken_chain_is_named(void **state) {
   lab_free(&l);
 }
 
-static void broken_strands_and_modules_are_named(void **state) {
-  (void)state;
+TEST(broken_strands_and_modules_are_named) {
   lab l;
   arena *a = arena_new();
   strand_graph u;
@@ -157,8 +152,7 @@ static void broken_strands_and_modules_are_named(void **state) {
   lab_free(&l);
 }
 
-static void a_broken_environment_is_named(void **state) {
-  (void)state;
+TEST(a_broken_environment_is_named) {
   lab l = draw(SITU_EXECUTION_STREAM, 5);
   arena *a = arena_new();
   environment e;
@@ -179,8 +173,7 @@ static void a_broken_environment_is_named(void **state) {
   lab_free(&l);
 }
 
-static void a_broken_incumbent_is_named(void **state) {
-  (void)state;
+TEST(a_broken_incumbent_is_named) {
   lab l = draw(SITU_EXECUTION_STREAM, 5);
   arena *a = arena_new();
   incumbent i, other;
@@ -206,15 +199,4 @@ static void a_broken_incumbent_is_named(void **state) {
   lab_free(&l);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(broken_stages_are_named),
-      cmocka_unit_test(a_broken_elimination_is_named),
-      cmocka_unit_test(a_broken_partial_schedule_is_named),
-      cmocka_unit_test(a_broken_chain_is_named),
-      cmocka_unit_test(broken_strands_and_modules_are_named),
-      cmocka_unit_test(a_broken_environment_is_named),
-      cmocka_unit_test(a_broken_incumbent_is_named),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -106,8 +106,7 @@ static void end(cut_file *c) {
   unlink("m.bin");
 }
 
-static void a_cut_gets_a_result_and_a_parameter_and_all_else_stays(void **state) {
-  (void)state;
+TEST(a_cut_gets_a_result_and_a_parameter_and_all_else_stays) {
   char names[256];
   size_t n;
   situ_error error = {0};
@@ -146,8 +145,7 @@ static void a_cut_gets_a_result_and_a_parameter_and_all_else_stays(void **state)
   end(&c);
 }
 
-static void nodes_are_called_by_their_numbers_where_that_is_asked(void **state) {
-  (void)state;
+TEST(nodes_are_called_by_their_numbers_where_that_is_asked) {
   char names[256];
   size_t n;
   put("m.xml", whole, sizeof whole - 1);
@@ -162,8 +160,7 @@ static void nodes_are_called_by_their_numbers_where_that_is_asked(void **state) 
   end(&c);
 }
 
-static void weights_that_are_not_there_are_the_same_in_all_parts(void **state) {
-  (void)state;
+TEST(weights_that_are_not_there_are_the_same_in_all_parts) {
   size_t n;
   put("m.xml", whole, sizeof whole - 1);
   cut_file c = cut();
@@ -184,8 +181,7 @@ static void weights_that_are_not_there_are_the_same_in_all_parts(void **state) {
 }
 
 /* A constant of a reshape is the shape that the file says comes out of it. */
-static void made_up_whole_numbers_fit_the_shapes_of_the_file(void **state) {
-  (void)state;
+TEST(made_up_whole_numbers_fit_the_shapes_of_the_file) {
   const int64_t in[] = {2, 3, 4}, out[] = {4, 6}, turned[] = {4, 2, 3}, wide[] = {1, 2, 3, 4};
   ir_port constant = {.tensor = {.dtype = SITU_DTYPE_I64, .rank = 1}};
   ir_port ports[] = {{.tensor = {.rank = 3, .dims = in}, .layer = -1}, {.layer = 0}}, made = {.id = 0};
@@ -224,19 +220,11 @@ static void expect(const char *text, size_t n_data, situ_status status, const ch
   assert_false(file_exists("part0.xml"));
 }
 
-static void what_cannot_be_cut_says_why(void **state) {
-  (void)state;
+TEST(what_cannot_be_cut_says_why) {
   expect(whole, 31, SITU_STATUS_BAD_INPUT, "16 bytes at 16, are not in m.bin, which has 31");
   expect(HEAD LAYERS "<layer id=\"7\" name=\"s\" type=\"ReadValue\"/></layers><edges>" EDGES "</edges></net>", 32,
          SITU_STATUS_UNSUPPORTED, "keeps state");
   expect(HEAD LAYERS "</layers><edges>" EDGES "</edges><edges/></net>", 32, SITU_STATUS_BAD_INPUT, "a second list");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_cut_gets_a_result_and_a_parameter_and_all_else_stays),
-                                     cmocka_unit_test(nodes_are_called_by_their_numbers_where_that_is_asked),
-                                     cmocka_unit_test(weights_that_are_not_there_are_the_same_in_all_parts),
-                                     cmocka_unit_test(made_up_whole_numbers_fit_the_shapes_of_the_file),
-                                     cmocka_unit_test(what_cannot_be_cut_says_why)};
-  return cmocka_run_group_tests_name("parts of OpenVINO IR", tests, NULL, NULL);
-}
+TEST_MAIN

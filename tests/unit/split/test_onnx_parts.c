@@ -78,20 +78,20 @@ static void cut(const int32_t *device, const int32_t *rank, const char *const *e
   cut_timed(device, rank, NULL, expected, n);
 }
 
-static void parts_are_as_large_as_can_be(void **state) {
+TEST(parts_are_as_large_as_can_be) {
   cut((int32_t[]){0, 0, 0, 0, 0}, NULL, (const char *[]){"Constant A B C D: x > y"}, 1);
   cut((int32_t[]){0, 0, 0, 1, 1}, NULL, (const char *[]){"A B: x > a b", "Constant C D: a b > y"}, 2);
   /* A and D on one device with C elsewhere: that device must run twice */
   cut((int32_t[]){0, 1, 0, 1, 0}, NULL, (const char *[]){"A B: x > a b", "Constant C: a > d", "D: b d > y"}, 3);
 }
 
-static void a_sequence_ends_parts_where_others_wait(void **state) {
+TEST(a_sequence_ends_parts_where_others_wait) {
   /* B runs on device 0 while C runs on device 1: the part of A ends where C can begin */
   cut((int32_t[]){0, 0, 0, 1, 0}, (int32_t[]){0, 1, 2, 3, 4},
       (const char *[]){"A: x > a", "B: a > b", "Constant C: a > d", "D: b d > y"}, 4);
 }
 
-static void a_part_does_not_wait_for_what_its_first_nodes_can_run_without(void **state) {
+TEST(a_part_does_not_wait_for_what_its_first_nodes_can_run_without) {
   /* C comes before B in the order; if it has ended by then, B and D are one part, else B runs meanwhile */
   cut((int32_t[]){0, 0, 0, 1, 0}, (int32_t[]){0, 1, 3, 2, 4},
       (const char *[]){"A: x > a", "Constant C: a > d", "B D: a d > y"}, 3);
@@ -99,7 +99,7 @@ static void a_part_does_not_wait_for_what_its_first_nodes_can_run_without(void *
             (const char *[]){"A: x > a", "Constant C: a > d", "B: a > b", "D: b d > y"}, 4);
 }
 
-static void a_node_without_a_device_goes_to_what_it_reads(void **state) {
+TEST(a_node_without_a_device_goes_to_what_it_reads) {
   cut((int32_t[]){1, -1, -1, -1, -1}, NULL, (const char *[]){"Constant A B C D: x > y"}, 1);
 }
 
@@ -108,7 +108,7 @@ static bool holds(const text_buffer *bytes, const char *text) {
   return memmem(bytes->bytes, bytes->length, text, strlen(text)) != NULL;
 }
 
-static void what_is_not_known_is_kept(void **state) {
+TEST(what_is_not_known_is_kept) {
   writing w;
   model_file *file;
   model_parts *p;
@@ -131,7 +131,7 @@ static void what_is_not_known_is_kept(void **state) {
   model_file_free(file);
 }
 
-static void what_a_sub_graph_reads_outside_crosses_the_cut(void **state) {
+TEST(what_a_sub_graph_reads_outside_crosses_the_cut) {
   writing w;
   model_file *file;
   model_parts *p;
@@ -163,7 +163,7 @@ static void refused(writing *w, const char *expected) {
   assert_null(file);
 }
 
-static void hostile_files_are_refused(void **state) {
+TEST(hostile_files_are_refused) {
   writing w;
   start(&w);
   add_node(&w.graph, "E", "nowhere", "e", NULL);
@@ -182,7 +182,7 @@ static void hostile_files_are_refused(void **state) {
   refused(&w, "longer than the message that holds it");
 }
 
-static void a_cycle_is_stated(void **state) {
+TEST(a_cycle_is_stated) {
   writing w;
   model_file *file;
   model_parts *p;
@@ -197,7 +197,7 @@ static void a_cycle_is_stated(void **state) {
   model_file_free(file);
 }
 
-static void a_cut_through_a_value_of_unknown_type_is_refused(void **state) {
+TEST(a_cut_through_a_value_of_unknown_type_is_refused) {
   writing w = {0};
   model_file *file;
   model_parts *p;
@@ -216,17 +216,4 @@ static void a_cut_through_a_value_of_unknown_type_is_refused(void **state) {
   model_file_free(file);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(parts_are_as_large_as_can_be),
-      cmocka_unit_test(a_sequence_ends_parts_where_others_wait),
-      cmocka_unit_test(a_part_does_not_wait_for_what_its_first_nodes_can_run_without),
-      cmocka_unit_test(a_node_without_a_device_goes_to_what_it_reads),
-      cmocka_unit_test(what_is_not_known_is_kept),
-      cmocka_unit_test(what_a_sub_graph_reads_outside_crosses_the_cut),
-      cmocka_unit_test(hostile_files_are_refused),
-      cmocka_unit_test(a_cycle_is_stated),
-      cmocka_unit_test(a_cut_through_a_value_of_unknown_type_is_refused),
-  };
-  return cmocka_run_group_tests_name("onnx parts", tests, NULL, NULL);
-}
+TEST_MAIN

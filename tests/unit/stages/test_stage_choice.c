@@ -16,8 +16,7 @@ static int64_t least_time(const stage_choice *c, int64_t n_kept, int64_t memory,
   return best;
 }
 
-static void the_knapsack_is_decided_exactly(void **state) {
-  (void)state;
+TEST(the_knapsack_is_decided_exactly) {
   arena *a = arena_new();
   stage_choice c;
   assert_true(stage_choice_make(&c, 9, 27, a));
@@ -53,7 +52,4 @@ static void the_knapsack_is_decided_exactly(void **state) {
   arena_free(a);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_knapsack_is_decided_exactly)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

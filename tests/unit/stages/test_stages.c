@@ -166,8 +166,7 @@ static stage_plan solved(const stage_network *x, const stage_rules *rules, arena
   return plan;
 }
 
-static void the_program_finds_the_best_of_all_plans(void **state) {
-  (void)state;
+TEST(the_program_finds_the_best_of_all_plans) {
   int64_t n_without = 0, n_rounds = rounds_of(4000);
   for (int64_t round = 0; round < n_rounds; round++) {
     rng r = rng_new((uint64_t)round + 1);
@@ -198,8 +197,7 @@ static void the_program_finds_the_best_of_all_plans(void **state) {
 
 /* Whatever is changed in a plan: where the judge has nothing to say the plan is one of all plans, so its period is no
  * shorter than the best. */
-static void the_judge_finds_what_is_wrong(void **state) {
-  (void)state;
+TEST(the_judge_finds_what_is_wrong) {
   int64_t n_found = 0, n_changed = 0;
   for (int64_t round = 0; round < rounds_of(2000); round++) {
     rng r = rng_new((uint64_t)round + 1);
@@ -250,8 +248,7 @@ static const char CHAIN[] =
     "\"edges\": [{\"sourceId\": 1, \"destId\": 2, \"communicationCost\": 1}, "
     "{\"sourceId\": 2, \"destId\": 3, \"communicationCost\": 1}]}";
 
-static void a_chain_by_hand(void **state) {
-  (void)state;
+TEST(a_chain_by_hand) {
   const struct {
     int memory;
     int64_t best_ns;
@@ -291,8 +288,7 @@ static stage_network *slow_network(int n_layers, const char *weights) {
 /* No cut can be paid for. Twelve layers without weights take 12e14 ns, more than 2^50, on a hundred replicas a
  * hundredth of it. The gradients of 10^15 bytes take 4e24 (r - 1) / 100 ns on r replicas, so that one device is best.
  */
-static void times_beyond_the_limit_of_a_layer_are_not_cut_short(void **state) {
-  (void)state;
+TEST(times_beyond_the_limit_of_a_layer_are_not_cut_short) {
   const struct {
     int n_layers;
     const char *weights;
@@ -319,8 +315,7 @@ static void times_beyond_the_limit_of_a_layer_are_not_cut_short(void **state) {
 
 /* Nothing fits, so that no choice is ever listed. There are 6 pairs of sets, and for each 50 numbers of replicas, the
  * divisors of the inputs up to 100, for which each layer is looked at. */
-static void what_the_judge_passes_over_counts_as_steps(void **state) {
-  (void)state;
+TEST(what_the_judge_passes_over_counts_as_steps) {
   char text[2048];
   snprintf(text, sizeof text, CHAIN, 1);
   stage_network *x = network_of(text);
@@ -334,8 +329,7 @@ static void what_the_judge_passes_over_counts_as_steps(void **state) {
 }
 
 /* What is replaced in the chain, and by what the message names it. */
-static void what_a_file_lacks_is_named(void **state) {
-  (void)state;
+TEST(what_a_file_lacks_is_named) {
   const struct {
     const char *old, *new, *named;
   } rows[] = {
@@ -368,8 +362,7 @@ static void what_a_file_lacks_is_named(void **state) {
 }
 
 /* Files with a few other bytes are refused, or have a plan that the judge accepts. */
-static void spoilt_files_are_refused_or_solved(void **state) {
-  (void)state;
+TEST(spoilt_files_are_refused_or_solved) {
   for (int32_t round = 0; round < rounds_of(3000); round++) {
     char text[2048];
     rng r = rng_new((uint64_t)round + 1);
@@ -392,15 +385,4 @@ static void spoilt_files_are_refused_or_solved(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_chain_by_hand),
-      cmocka_unit_test(times_beyond_the_limit_of_a_layer_are_not_cut_short),
-      cmocka_unit_test(what_the_judge_passes_over_counts_as_steps),
-      cmocka_unit_test(what_a_file_lacks_is_named),
-      cmocka_unit_test(spoilt_files_are_refused_or_solved),
-      cmocka_unit_test(the_program_finds_the_best_of_all_plans),
-      cmocka_unit_test(the_judge_finds_what_is_wrong),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

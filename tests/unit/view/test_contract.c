@@ -22,8 +22,7 @@ static lab small_lab(uint64_t seed, rng *r) {
   return lab_random(&o);
 }
 
-static void classes_partition_the_operators_and_their_graph_has_no_cycle(void **state) {
-  (void)state;
+TEST(classes_partition_the_operators_and_their_graph_has_no_cycle) {
   int32_t n_fused = 0;
   for (uint64_t seed = 0; seed < 1000; seed++) {
     rng r = rng_new(seed);
@@ -56,8 +55,7 @@ static void classes_partition_the_operators_and_their_graph_has_no_cycle(void **
   assert_true(n_fused > 20);
 }
 
-static void no_contiguous_placement_parts_a_class(void **state) {
-  (void)state;
+TEST(no_contiguous_placement_parts_a_class) {
   for (uint64_t seed = 0; seed < 400; seed++) {
     rng r = rng_new(seed);
     lab l = small_lab(seed, &r);
@@ -84,10 +82,4 @@ static void no_contiguous_placement_parts_a_class(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(classes_partition_the_operators_and_their_graph_has_no_cycle),
-      cmocka_unit_test(no_contiguous_placement_parts_a_class),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

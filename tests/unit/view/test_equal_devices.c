@@ -141,8 +141,7 @@ static bool agree(const situ_problem *p, device_equality level, int32_t a, int32
   }
 }
 
-static void every_level_is_its_definition(void **state) {
-  (void)state;
+TEST(every_level_is_its_definition) {
   int32_t n_equal[N_LEVELS] = {0}, n_unequal[N_LEVELS] = {0}, n_channels = 0;
   for (uint64_t seed = 0; seed < (in_check() ? 6000 : 2000); seed++) {
     situ_problem_options options = {
@@ -281,8 +280,7 @@ static void check_swap(const promise *x, const lab *l, const equal_devices *equa
   arena_free(a);
 }
 
-static void devices_of_one_type_may_change_places(void **state) {
-  (void)state;
+TEST(devices_of_one_type_may_change_places) {
   for (size_t k = 0; k < sizeof promises / sizeof promises[0]; k++) {
     const promise *x = &promises[k];
     int32_t n_moved = 0;
@@ -303,8 +301,7 @@ static void devices_of_one_type_may_change_places(void **state) {
 }
 
 /* A star of three like devices round a host, with a channel that the links from two of them share, or a slower link. */
-static void devices_are_always_equal_when_no_channel_tells_them_apart(void **state) {
-  (void)state;
+TEST(devices_are_always_equal_when_no_channel_tells_them_apart) {
   for (int kind = 0; kind < 3; kind++) {
     lab s = lab_new();
     s.alike = true;
@@ -330,8 +327,7 @@ static void devices_are_always_equal_when_no_channel_tells_them_apart(void **sta
 }
 
 /* 900 devices round a host, all equal and all unlike: comparing every route for every pair would take minutes. */
-static void a_thousand_devices_are_no_trouble(void **state) {
-  (void)state;
+TEST(a_thousand_devices_are_no_trouble) {
   enum { N = 900 };
   for (int unlike = 0; unlike < 2; unlike++) {
     situ_device *devices = calloc(N, sizeof *devices);
@@ -368,12 +364,4 @@ static void a_thousand_devices_are_no_trouble(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_level_is_its_definition),
-      cmocka_unit_test(devices_of_one_type_may_change_places),
-      cmocka_unit_test(devices_are_always_equal_when_no_channel_tells_them_apart),
-      cmocka_unit_test(a_thousand_devices_are_no_trouble),
-  };
-  return cmocka_run_group_tests_name("equal_devices", tests, NULL, NULL);
-}
+TEST_MAIN

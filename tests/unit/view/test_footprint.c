@@ -5,8 +5,7 @@
 #include "view/footprint.h"
 
 /* a (5 bytes of weights, 2 of workspace) makes x (3 bytes) for b and y (4 bytes) for c; c is backward. */
-static void bytes_are_those_of_the_memory_rules(void **state) {
-  (void)state;
+TEST(bytes_are_those_of_the_memory_rules) {
   lab s = lab_new();
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   int32_t a = lab_operator(&s, "a", 1, 5, 2), b = lab_operator(&s, "b", 1, 0, 0);
@@ -30,8 +29,7 @@ static void bytes_are_those_of_the_memory_rules(void **state) {
 
 /* Devices 1 and 2 share a memory: two hosts without limit, two with one, a host and an accelerator. Nothing is said
  * against the last when one of the two must stay empty, unless an operator is pinned to it all the same. */
-static void loads_are_told_where_nobody_else_is_in_the_memory(void **state) {
-  (void)state;
+TEST(loads_are_told_where_nobody_else_is_in_the_memory) {
   for (int kind = 0; kind < 5; kind++) {
     lab s = lab_new();
     int32_t pins[] = {2};
@@ -51,10 +49,4 @@ static void loads_are_told_where_nobody_else_is_in_the_memory(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(bytes_are_those_of_the_memory_rules),
-      cmocka_unit_test(loads_are_told_where_nobody_else_is_in_the_memory),
-  };
-  return cmocka_run_group_tests_name("footprint", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -49,8 +49,7 @@ static void check_unions(const situ_problem *p, const unit_list *units) {
   }
 }
 
-static void units_of_levels_are_unions_of_units(void **state) {
-  (void)state;
+TEST(units_of_levels_are_unions_of_units) {
   for (int32_t k = 0; k < N_LEVEL_ROWS; k++) {
     int32_t n_levels = 0;
     assert_true(level_rows[k]->name[0] && level_rows[k]->title[0]);
@@ -67,8 +66,7 @@ static void units_of_levels_are_unions_of_units(void **state) {
 }
 
 /* What is allowed stays so, and a unit ends on one device. */
-static void a_plan_that_is_gathered_keeps_all_constraints(void **state) {
-  (void)state;
+TEST(a_plan_that_is_gathered_keeps_all_constraints) {
   for (uint64_t seed = 0; seed < (uint64_t)rounds_of(1000); seed++) {
     sample x = sample_of(&level_traffic, seed);
     const situ_problem *p = x.l.problem;
@@ -108,8 +106,7 @@ static void check_joined(const sample *x, unit_members m, double all_ns) {
   assert_true(work_ns <= all_ns / x->request.n_wanted + 1e-6);
 }
 
-static void units_joined_by_traffic_keep_their_limits(void **state) {
-  (void)state;
+TEST(units_joined_by_traffic_keep_their_limits) {
   int32_t joined = 0;
   for (uint64_t seed = 0; seed < (uint64_t)rounds_of(1000); seed++) {
     sample x = sample_of(&level_traffic, seed);
@@ -148,8 +145,7 @@ static lab chain_of(int32_t n, int32_t period, bool paired) {
 
 /* After r rounds an operator of a chain knows its own kind, and the r next to either side, so that those less than r
  * from an end are like no other; of the rest there are as many classes as kinds: 2 r + 2 of a chain of two kinds. */
-static void classes_of_a_chain_are_its_kinds_and_its_ends(void **state) {
-  (void)state;
+TEST(classes_of_a_chain_are_its_kinds_and_its_ends) {
   lab s = chain_of(40, 2, false);
   level_list levels;
   assert_true(level_repeats.find(&levels, s.problem, &(level_request){0}, s.arena));
@@ -168,8 +164,7 @@ static void classes_of_a_chain_are_its_kinds_and_its_ends(void **state) {
 }
 
 /* Twenty pairs that stay together: the first and the last are like no other, the rest are alike. */
-static void units_stay_whole(void **state) {
-  (void)state;
+TEST(units_stay_whole) {
   lab s = chain_of(40, 2, true);
   level_list levels;
   assert_true(level_repeats.find(&levels, s.problem, &(level_request){0}, s.arena));
@@ -179,8 +174,7 @@ static void units_stay_whole(void **state) {
   lab_free(&s);
 }
 
-static void what_does_not_repeat_has_no_levels(void **state) {
-  (void)state;
+TEST(what_does_not_repeat_has_no_levels) {
   lab s = chain_of(40, 40, false);
   level_list levels;
   assert_true(level_repeats.find(&levels, s.problem, &(level_request){0}, s.arena));
@@ -189,8 +183,7 @@ static void what_does_not_repeat_has_no_levels(void **state) {
 }
 
 /* Thirty pairs, equal but for what the first half of them sends where `sized`: one round tells all there is. */
-static void equal_pieces_are_alike_and_sizes_tell_them_apart(void **state) {
-  (void)state;
+TEST(equal_pieces_are_alike_and_sizes_tell_them_apart) {
   for (int32_t sized = 0; sized < 2; sized++) {
     enum { N = 60 };
     static char names[N][8];
@@ -209,15 +202,4 @@ static void equal_pieces_are_alike_and_sizes_tell_them_apart(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(units_of_levels_are_unions_of_units),
-      cmocka_unit_test(a_plan_that_is_gathered_keeps_all_constraints),
-      cmocka_unit_test(units_joined_by_traffic_keep_their_limits),
-      cmocka_unit_test(classes_of_a_chain_are_its_kinds_and_its_ends),
-      cmocka_unit_test(units_stay_whole),
-      cmocka_unit_test(what_does_not_repeat_has_no_levels),
-      cmocka_unit_test(equal_pieces_are_alike_and_sizes_tell_them_apart),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -4,8 +4,7 @@
 #include "base/rng.h"
 #include "view/nets.h"
 
-static void pins_are_the_parts_of_producer_and_users_each_once(void **state) {
-  (void)state;
+TEST(pins_are_the_parts_of_producer_and_users_each_once) {
   for (uint64_t seed = 1; seed <= 300; seed++) {
     rng r = rng_new(seed);
     situ_graph *g;
@@ -31,7 +30,4 @@ static void pins_are_the_parts_of_producer_and_users_each_once(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(pins_are_the_parts_of_producer_and_users_each_once)};
-  return cmocka_run_group_tests_name("nets", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -27,8 +27,7 @@ static int32_t max_entries(const situ_graph *g, const int32_t *device, int32_t d
   return device[v] == d && most == 0 ? 1 : most;
 }
 
-static void parts_are_the_entries_of_the_longest_way_back(void **state) {
-  (void)state;
+TEST(parts_are_the_entries_of_the_longest_way_back) {
   for (uint64_t seed = 0; seed < 3000; seed++) {
     lab_options wish = {.seed = seed, .n_operators = N, .n_devices = DEVICES, .density = 0.3, .unfused = true};
     wish.options.execution = SITU_EXECUTION_STREAM;
@@ -74,8 +73,7 @@ static bool comes_back(const situ_graph *g, const int32_t *of, int32_t part, int
   return false;
 }
 
-static void no_path_leaves_a_part_and_enters_it_again(void **state) {
-  (void)state;
+TEST(no_path_leaves_a_part_and_enters_it_again) {
   for (uint64_t seed = 0; seed < 1000; seed++) {
     lab_options wish = {.seed = seed, .n_operators = N, .n_devices = DEVICES, .density = 0.3};
     lab l = lab_random(&wish);
@@ -89,10 +87,4 @@ static void no_path_leaves_a_part_and_enters_it_again(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(parts_are_the_entries_of_the_longest_way_back),
-      cmocka_unit_test(no_path_leaves_a_part_and_enters_it_again),
-  };
-  return cmocka_run_group_tests_name("pieces", tests, NULL, NULL);
-}
+TEST_MAIN

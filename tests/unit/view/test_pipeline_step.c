@@ -65,8 +65,7 @@ static shape chain_of(int32_t n, int32_t micro_batches) {
 
 /* ---- by hand ---- */
 
-static void equal_stages_idle_for_a_share_that_is_known(void **state) {
-  (void)state;
+TEST(equal_stages_idle_for_a_share_that_is_known) {
   /* Narayanan et al., SC 2021, section 2.2: p stages and m micro-batches idle for (p - 1) / m of the ideal time, which
    * is m of 10 + 20 ns; both schedules do. */
   for (int schedule = 0; schedule < 2; schedule++) {
@@ -82,8 +81,7 @@ static void equal_stages_idle_for_a_share_that_is_known(void **state) {
   }
 }
 
-static void a_stage_that_keeps_few_inputs_waits_for_transfers(void **state) {
-  (void)state;
+TEST(a_stage_that_keeps_few_inputs_waits_for_transfers) {
   /* Two stages of 30 ns; a tensor takes 20 ns each way. The first keeps two inputs: two of them take 30 + 20 + 30 + 20
    * ns there and back, so the interval is 50 ns and not the period, 30 ns. */
   shape s = chain_of(2, 9);
@@ -100,8 +98,7 @@ static void a_stage_that_keeps_few_inputs_waits_for_transfers(void **state) {
   assert_int_equal(step_of(&s, &period_ns).step_ns, 8 * 40 + 100);
 }
 
-static void one_micro_batch_goes_there_and_back(void **state) {
-  (void)state;
+TEST(one_micro_batch_goes_there_and_back) {
   shape s = chain_of(3, 1);
   for (int32_t k = 0; k < 3; k++) s.there_ns[k] = 1 + k, s.back_ns[k] = 10;
   s.bytes[1][2] = 7;
@@ -201,8 +198,7 @@ static shape draw(rng *r) {
   return s;
 }
 
-static void a_step_takes_as_long_as_its_passes(void **state) {
-  (void)state;
+TEST(a_step_takes_as_long_as_its_passes) {
   int32_t n_by_rule = 0, n = rounds_of(20000);
   for (int32_t seed = 1; seed <= n; seed++) {
     rng r = rng_new((uint64_t)seed);
@@ -230,8 +226,7 @@ static bool is_free_chain(const shape *s) {
 }
 
 /* The interval is what many inputs come to: the difference that another fifty make. */
-static void many_inputs_pass_at_the_interval(void **state) {
-  (void)state;
+TEST(many_inputs_pass_at_the_interval) {
   int32_t n_slower = 0, n_free = 0;
   for (int32_t seed = 1; seed <= rounds_of(2000); seed++) {
     rng r = rng_new((uint64_t)seed);
@@ -254,11 +249,4 @@ static void many_inputs_pass_at_the_interval(void **state) {
   assert_true(n_slower > 0 && n_free > 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(equal_stages_idle_for_a_share_that_is_known),
-                                     cmocka_unit_test(a_stage_that_keeps_few_inputs_waits_for_transfers),
-                                     cmocka_unit_test(one_micro_batch_goes_there_and_back),
-                                     cmocka_unit_test(a_step_takes_as_long_as_its_passes),
-                                     cmocka_unit_test(many_inputs_pass_at_the_interval)};
-  return cmocka_run_group_tests_name("pipeline_step", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -45,8 +45,7 @@ static bool judged_good(const situ_plan *plan, uint64_t seed) {
 
 /* Rules of replicas apart, only what the draw does not look at may be broken: value, loads and memory of the simulator
  * are those of the judge. */
-static void simulator_rules_and_judge_agree(void **state) {
-  (void)state;
+TEST(simulator_rules_and_judge_agree) {
   int32_t n_good = 0, n_bad = 0;
   for (uint64_t seed = 1; seed <= 3000; seed++) {
     rng r = rng_new(seed);
@@ -84,8 +83,7 @@ static void simulator_rules_and_judge_agree(void **state) {
   assert_true(n_good > 100 && n_bad > 100);
 }
 
-static void leaders_that_do_not_exist_are_refused(void **state) {
-  (void)state;
+TEST(leaders_that_do_not_exist_are_refused) {
   rng r = rng_new(1);
   lab l = draw(1, &r);
   arena *a = arena_new();
@@ -107,8 +105,7 @@ static void leaders_that_do_not_exist_are_refused(void **state) {
  * Solver, bound and judge agree. Where the capacity holds the weights of 6 bytes once only, no solver looks for
  * replicas; 5 ns are still a plan if one of the two has a memory apart, and nothing above is proved; else 10 ns are the
  * best. */
-static void a_shared_capacity_does_not_keep_devices_from_sharing_a_part(void **state) {
-  (void)state;
+TEST(a_shared_capacity_does_not_keep_devices_from_sharing_a_part) {
   for (int k = 0; k < 3; k++) {
     lab s = lab_new();
     situ_problem_options o = SITU_PROBLEM_OPTIONS_INIT;
@@ -143,11 +140,4 @@ static void a_shared_capacity_does_not_keep_devices_from_sharing_a_part(void **s
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(simulator_rules_and_judge_agree),
-      cmocka_unit_test(leaders_that_do_not_exist_are_refused),
-      cmocka_unit_test(a_shared_capacity_does_not_keep_devices_from_sharing_a_part),
-  };
-  return cmocka_run_group_tests_name("replicas", tests, NULL, NULL);
-}
+TEST_MAIN

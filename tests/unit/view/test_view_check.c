@@ -4,8 +4,7 @@
 #include "view/contract.h"
 #include "view/hypergraph.h"
 
-static void a_broken_contraction_is_named(void **state) {
-  (void)state;
+TEST(a_broken_contraction_is_named) {
   lab_options o = {.seed = 6, .n_operators = 24, .n_devices = 3, .density = 0.2, .n_colocations = 3};
   o.options.execution = SITU_EXECUTION_PIPELINE;
   lab l = lab_random(&o);
@@ -29,8 +28,7 @@ static void a_broken_contraction_is_named(void **state) {
   lab_free(&l);
 }
 
-static void a_broken_hypergraph_is_named(void **state) {
-  (void)state;
+TEST(a_broken_hypergraph_is_named) {
   lab l;
   arena *a = arena_new();
   hypergraph h;
@@ -67,10 +65,4 @@ static void a_broken_hypergraph_is_named(void **state) {
   lab_free(&l);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_broken_contraction_is_named),
-      cmocka_unit_test(a_broken_hypergraph_is_named),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

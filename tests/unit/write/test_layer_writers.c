@@ -94,8 +94,7 @@ static void parse_llamacpp(char *digits, const char *text) {
   digits[OPERATORS] = '\0';
 }
 
-static void what_llamacpp_makes_of_our_flags_is_our_plan(void **state) {
-  (void)state;
+TEST(what_llamacpp_makes_of_our_flags_is_our_plan) {
   static const char *const plans[] = {"01111111122222", "00000111111222", "21111111111112", "01111111111111",
                                       "02222222222221", "00000000000001", "01110111022222"};
   lab s = network();
@@ -111,8 +110,7 @@ static void what_llamacpp_makes_of_our_flags_is_our_plan(void **state) {
   lab_free(&s);
 }
 
-static void what_llamacpp_cannot_hold_is_refused(void **state) {
-  (void)state;
+TEST(what_llamacpp_cannot_hold_is_refused) {
   expect_refused("llama.cpp", "01111110000000", "keep only the first layers on the CPU");
   expect_refused("llama.cpp", "01122112222222", "are not consecutive");
   expect_refused("llama.cpp", "20000000000000", "has the embedding but no layer");
@@ -120,8 +118,7 @@ static void what_llamacpp_cannot_hold_is_refused(void **state) {
   expect_refused("llama.cpp", "01211111111111", "whole layers"); /* experts on another GPU */
 }
 
-static void vllm_gets_the_layers_of_each_stage(void **state) {
-  (void)state;
+TEST(vllm_gets_the_layers_of_each_stage) {
   lab s = network();
   char *text = write(&s, "vllm", "22222222211111", NULL); /* layers 0-3 on the second GPU */
   assert_string_equal(text, "CUDA_VISIBLE_DEVICES=1,0\nVLLM_PP_LAYER_PARTITION=4,2\n--pipeline-parallel-size 2\n");
@@ -131,8 +128,7 @@ static void vllm_gets_the_layers_of_each_stage(void **state) {
   expect_refused("vllm", "21111111122222", "another device than the first and the last layer");
 }
 
-static void a_device_map_names_each_module_once(void **state) {
-  (void)state;
+TEST(a_device_map_names_each_module_once) {
   lab s = network();
   char *text = write(&s, "device-map", "01100221100221", NULL);
   assert_string_equal(text,
@@ -144,8 +140,7 @@ static void a_device_map_names_each_module_once(void **state) {
   expect_refused("device-map", "01211111111111", "whole layers");
 }
 
-static void pipelining_splits_at_the_first_layer_of_each_stage_but_the_first(void **state) {
-  (void)state;
+TEST(pipelining_splits_at_the_first_layer_of_each_stage_but_the_first) {
   lab s = network();
   char *text = write(&s, "torch-pipelining", "11111112200000", NULL); /* layers 0-2, layer 3, layers 4-5 */
   assert_string_equal(text,
@@ -160,8 +155,7 @@ static void pipelining_splits_at_the_first_layer_of_each_stage_but_the_first(voi
   expect_refused("torch-pipelining", "11111112222221", "another device than the first and the last layer");
 }
 
-static void torchtitan_gets_the_modules_of_each_stage(void **state) {
-  (void)state;
+TEST(torchtitan_gets_the_modules_of_each_stage) {
   lab s = network();
   char *text = write(&s, "torchtitan", "11111112222222", NULL);
   assert_string_equal(text,
@@ -173,8 +167,7 @@ static void torchtitan_gets_the_modules_of_each_stage(void **state) {
   expect_refused("torchtitan", "21111111111111", "another device than the first and the last layer");
 }
 
-static void megatron_gets_a_layout(void **state) {
-  (void)state;
+TEST(megatron_gets_a_layout) {
   lab s = network();
   char *text = write(&s, "megatron", "22222221111111", NULL);
   assert_string_equal(text,
@@ -186,8 +179,7 @@ static void megatron_gets_a_layout(void **state) {
 }
 
 /* The names that PyTorch's export to ONNX makes of paths of modules. */
-static void paths_of_onnx_files_become_modules(void **state) {
-  (void)state;
+TEST(paths_of_onnx_files_become_modules) {
   static const char *const paths[][2] = {{"model.layers.3", "\"model.layers.3\""},
                                          {"/encoder/layer.0", "\"encoder.layer.0\""},
                                          {"/layer1/layer1.0", "\"layer1.0\""},
@@ -203,8 +195,7 @@ static void paths_of_onnx_files_become_modules(void **state) {
   }
 }
 
-static void exo_gets_half_open_ranges(void **state) {
-  (void)state;
+TEST(exo_gets_half_open_ranges) {
   lab s = network();
   char *text = write(&s, "exo", "11111222222222", NULL);
   assert_non_null(
@@ -215,8 +206,7 @@ static void exo_gets_half_open_ranges(void **state) {
   lab_free(&s);
 }
 
-static void a_graph_without_layers_has_no_such_form(void **state) {
-  (void)state;
+TEST(a_graph_without_layers_has_no_such_form) {
   lab s = lab_mesh(2, 1000);
   lab_add(&s, (situ_operator){.name = "alone"}, 1);
   static const situ_problem_options stream = {.size = sizeof stream, .execution = SITU_EXECUTION_STREAM};
@@ -235,18 +225,4 @@ static void a_graph_without_layers_has_no_such_form(void **state) {
   lab_free(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_llamacpp_makes_of_our_flags_is_our_plan),
-      cmocka_unit_test(what_llamacpp_cannot_hold_is_refused),
-      cmocka_unit_test(vllm_gets_the_layers_of_each_stage),
-      cmocka_unit_test(a_device_map_names_each_module_once),
-      cmocka_unit_test(pipelining_splits_at_the_first_layer_of_each_stage_but_the_first),
-      cmocka_unit_test(torchtitan_gets_the_modules_of_each_stage),
-      cmocka_unit_test(megatron_gets_a_layout),
-      cmocka_unit_test(paths_of_onnx_files_become_modules),
-      cmocka_unit_test(exo_gets_half_open_ranges),
-      cmocka_unit_test(a_graph_without_layers_has_no_such_form),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -48,8 +48,7 @@ static situ_graph *graph_of(const row *rows) {
 #define NOTHING \
   { -1, -1, -1 }
 
-static void a_block_of_a_decoder_is_split_as_megatron_does(void **state) {
-  (void)state;
+TEST(a_block_of_a_decoder_is_split_as_megatron_does) {
   static const row rows[] = {{"embed.embedding", "Gather", 900, NOTHING, FLAT, MODULE_TABLE},
                              {"0.norm.rms", "RMSNormalization", 9, FROM(0), FLAT, MODULE_WHOLE},
                              {"0.q.linear", "MatMul", 900, FROM(1), FLAT, MODULE_BY_COLUMNS},
@@ -92,8 +91,7 @@ static void expect_refused(const row *rows, const char *says, int64_t micro_batc
   arena_free(a);
 }
 
-static void what_has_no_style_is_refused(void **state) {
-  (void)state;
+TEST(what_has_no_style_is_refused) {
   static const row conv[] = {{"c.conv", "Conv", 900, NOTHING, 4, {1, 8, 5, 5}, 0},
                              {"c.relu", "Relu", 0, FROM(0), 4, {1, 8, 5, 5}, 0},
                              {"d.conv", "Conv", 900, FROM(1), 4, {1, 8, 5, 5}, 0},
@@ -141,8 +139,7 @@ static void what_has_no_style_is_refused(void **state) {
 }
 
 /* The bias of a product in an ONNX file is an operator of the same module. */
-static void a_bias_belongs_to_its_module(void **state) {
-  (void)state;
+TEST(a_bias_belongs_to_its_module) {
   static const row rows[] = {{"/a/MatMul", "MatMul", 900, NOTHING, FLAT, 0},
                              {"/a/Add", "Add", 64, FROM(0), FLAT, 0},
                              {"/b/MatMul", "MatMul", 900, FROM(1), FLAT, 0},
@@ -159,11 +156,4 @@ static void a_bias_belongs_to_its_module(void **state) {
   arena_free(a);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_block_of_a_decoder_is_split_as_megatron_does),
-      cmocka_unit_test(what_has_no_style_is_refused),
-      cmocka_unit_test(a_bias_belongs_to_its_module),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -30,8 +30,7 @@ static char *written(const char *name, const situ_plan *plan) {
 
 static const situ_problem_options stream = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
 
-static void csv_quotes_what_it_has_to(void **state) {
-  (void)state;
+TEST(csv_quotes_what_it_has_to) {
   situ_plan *plan;
   lab s = pair(&stream, &plan);
   char *text = written("csv", plan);
@@ -67,8 +66,7 @@ static double slice_member(const json_value *events, const char *name, const cha
   return -1;
 }
 
-static void a_trace_has_a_slice_for_each_operator_and_hop(void **state) {
-  (void)state;
+TEST(a_trace_has_a_slice_for_each_operator_and_hop) {
   situ_plan *plan;
   lab s = pair(&stream, &plan);
   json_value *root = parsed(written("trace", plan));
@@ -86,8 +84,7 @@ static void a_trace_has_a_slice_for_each_operator_and_hop(void **state) {
 }
 
 /* calls: a on the host beside others, b one call. pipeline: six inputs, for each two stages and two operators. */
-static void a_trace_shows_calls_and_inputs(void **state) {
-  (void)state;
+TEST(a_trace_shows_calls_and_inputs) {
   const situ_problem_options options[] = {
       {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS},
       {.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT}};
@@ -108,8 +105,7 @@ static void a_trace_shows_calls_and_inputs(void **state) {
 }
 
 /* a on d0; b (2 ns) on d1 and d2 by turns, period 1: b's first input comes to d1, its second a period later to d2. */
-static void a_trace_deals_inputs_out_to_replicas(void **state) {
-  (void)state;
+TEST(a_trace_deals_inputs_out_to_replicas) {
   lab s = lab_new();
   s.alike = true;
   for (int32_t d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 0);
@@ -143,8 +139,7 @@ static void a_trace_deals_inputs_out_to_replicas(void **state) {
   lab_free(&s);
 }
 
-static void a_split_is_read_back_as_pins(void **state) {
-  (void)state;
+TEST(a_split_is_read_back_as_pins) {
   situ_plan *plan;
   lab s = pair(&stream, &plan);
   char path[] = "/tmp/situ-split-XXXXXX";
@@ -163,8 +158,7 @@ static void a_split_is_read_back_as_pins(void **state) {
   lab_free(&s);
 }
 
-static void dot_dashes_what_crosses(void **state) {
-  (void)state;
+TEST(dot_dashes_what_crosses) {
   situ_plan *plan;
   lab s = pair(&stream, &plan);
   char *text = written("dot", plan);
@@ -176,8 +170,7 @@ static void dot_dashes_what_crosses(void **state) {
   lab_free(&s);
 }
 
-static void what_cannot_be_written_is_refused(void **state) {
-  (void)state;
+TEST(what_cannot_be_written_is_refused) {
   situ_plan *plan;
   lab s = pair(&stream, &plan);
   char *text;
@@ -197,15 +190,4 @@ static void what_cannot_be_written_is_refused(void **state) {
   lab_free(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(csv_quotes_what_it_has_to),
-      cmocka_unit_test(a_trace_has_a_slice_for_each_operator_and_hop),
-      cmocka_unit_test(a_trace_shows_calls_and_inputs),
-      cmocka_unit_test(a_trace_deals_inputs_out_to_replicas),
-      cmocka_unit_test(a_split_is_read_back_as_pins),
-      cmocka_unit_test(dot_dashes_what_crosses),
-      cmocka_unit_test(what_cannot_be_written_is_refused),
-  };
-  return cmocka_run_group_tests_name("write", tests, NULL, NULL);
-}
+TEST_MAIN

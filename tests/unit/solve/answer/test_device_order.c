@@ -31,8 +31,7 @@ static situ_plan *solve(const lab *l, const char *solvers, const situ_plan *star
   return plan;
 }
 
-static void equal_devices_begin_in_order(void **state) {
-  (void)state;
+TEST(equal_devices_begin_in_order) {
   int32_t n_pairs = 0;
   for (size_t k = 0; k < sizeof models / sizeof models[0]; k++)
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -57,8 +56,7 @@ static void equal_devices_begin_in_order(void **state) {
 
 /* An operator that only accelerators run fast, on the second of two equal ones: it moves to the first, but stays where
  * it is pinned, and in the plan of a caller that nothing beats. */
-static void pins_and_plans_of_callers_stay(void **state) {
-  (void)state;
+TEST(pins_and_plans_of_callers_stay) {
   for (int k = 0; k < 3; k++) {
     lab l = lab_new();
     l.alike = true;
@@ -83,8 +81,7 @@ static void pins_and_plans_of_callers_stay(void **state) {
 
 /* Without a host the first device is the one that stages would be sent from; where they go over links, it is like the
  * others, and the first stage is on it. */
-static void the_first_stage_is_on_the_first_device(void **state) {
-  (void)state;
+TEST(the_first_stage_is_on_the_first_device) {
   situ_instance_options o = {
       .size = sizeof(situ_instance_options),
       .model = "builtin:resnet50",
@@ -100,9 +97,4 @@ static void the_first_stage_is_on_the_first_device(void **state) {
   situ_instance_free(instance);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(equal_devices_begin_in_order),
-                                     cmocka_unit_test(pins_and_plans_of_callers_stay),
-                                     cmocka_unit_test(the_first_stage_is_on_the_first_device)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

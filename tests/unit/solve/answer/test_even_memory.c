@@ -87,8 +87,7 @@ static void expect_no_better(const model *m, const situ_plan *plan, const int32_
   }
 }
 
-static void neighbours_are_as_even_as_the_tolerance_allows(void **state) {
-  (void)state;
+TEST(neighbours_are_as_even_as_the_tolerance_allows) {
   int32_t rounds = rounds_of(300), n_boundaries = 0, n_evened = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++) {
     rng r = rng_new(seed);
@@ -118,7 +117,4 @@ static void neighbours_are_as_even_as_the_tolerance_allows(void **state) {
   assert_true(n_evened > rounds / 10);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(neighbours_are_as_even_as_the_tolerance_allows)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -169,8 +169,7 @@ static void expect_best(const char *writer, void (*settings)(search *), uint64_t
   lab_free(&m.s);
 }
 
-static void plans_are_the_best_that_the_target_can_run(void **state) {
-  (void)state;
+TEST(plans_are_the_best_that_the_target_can_run) {
   int32_t rounds = rounds_of(100);
   for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++) {
     expect_best("llama.cpp", llamacpp, seed);
@@ -181,8 +180,7 @@ static void plans_are_the_best_that_the_target_can_run(void **state) {
 }
 
 /* Several writers: a plan that all of them take. */
-static void forms_add_up(void **state) {
-  (void)state;
+TEST(forms_add_up) {
   static const char *const names[] = {"llama.cpp", "vllm", "device-map"};
   int32_t rounds = rounds_of(50);
   for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++) {
@@ -205,8 +203,7 @@ static void forms_add_up(void **state) {
 }
 
 /* One machine only: with two servers, all is in one of them. */
-static void one_machine_is_one_server(void **state) {
-  (void)state;
+TEST(one_machine_is_one_server) {
   int32_t rounds = rounds_of(50), n_apart = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++) {
     rng r = rng_new(seed);
@@ -231,8 +228,7 @@ static void one_machine_is_one_server(void **state) {
 
 /* A plan without the form that is better by less than the tolerance would not have been the answer: the form costs
  * nothing. So it is where no time is left to choose anew. */
-static void what_is_within_the_tolerance_costs_nothing(void **state) {
-  (void)state;
+TEST(what_is_within_the_tolerance_costs_nothing) {
   int32_t rounds = rounds_of(50), n_within = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++) {
     rng r = rng_new(seed);
@@ -261,8 +257,7 @@ static void what_is_within_the_tolerance_costs_nothing(void **state) {
   assert_true(n_within > 0);
 }
 
-static void what_has_no_layers_is_refused_before_the_search(void **state) {
-  (void)state;
+TEST(what_has_no_layers_is_refused_before_the_search) {
   lab s = lab_mesh(2, 1000);
   lab_add(&s, (situ_operator){.name = "alone"}, 1);
   lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
@@ -274,13 +269,4 @@ static void what_has_no_layers_is_refused_before_the_search(void **state) {
   lab_free(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(plans_are_the_best_that_the_target_can_run),
-      cmocka_unit_test(forms_add_up),
-      cmocka_unit_test(one_machine_is_one_server),
-      cmocka_unit_test(what_is_within_the_tolerance_costs_nothing),
-      cmocka_unit_test(what_has_no_layers_is_refused_before_the_search),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -24,8 +24,7 @@ static int32_t naive_handovers(const situ_problem *p, const int32_t *device) {
   return n;
 }
 
-static void handovers_are_pairs_of_tensor_and_receiving_device(void **state) {
-  (void)state;
+TEST(handovers_are_pairs_of_tensor_and_receiving_device) {
   for (uint64_t seed = 0; seed < 200; seed++) {
     lab l = lab_random(&(lab_options){.seed = seed,
                                       .n_operators = 12,
@@ -98,8 +97,7 @@ static void all_contiguous(int64_t best[3], const situ_problem *p) {
   arena_free(a);
 }
 
-static void contiguous_plans_of_chains_are_the_best_of_all(void **state) {
-  (void)state;
+TEST(contiguous_plans_of_chains_are_the_best_of_all) {
   for (uint64_t seed = 0; seed < 60; seed++) {
     lab l = random_chain(seed, 7);
     arena *a = arena_new();
@@ -120,8 +118,7 @@ static void contiguous_plans_of_chains_are_the_best_of_all(void **state) {
 }
 
 /* Cuts at a price: the least of value + price * cuts over all placements of a chain. */
-static void priced_cuts_of_chains_are_the_best_of_all(void **state) {
-  (void)state;
+TEST(priced_cuts_of_chains_are_the_best_of_all) {
   for (uint64_t seed = 0; seed < 40; seed++) {
     lab l = random_chain(seed, 6);
     arena *a = arena_new();
@@ -152,8 +149,7 @@ static handover_plan plan_of(int64_t value, int32_t n, int32_t parts) {
   return (handover_plan){.value_ns = value, .time_ns = value, .cost = {.n = n, .n_parts = parts, .min_units = 1}};
 }
 
-static void the_choice_keeps_its_rules(void **state) {
-  (void)state;
+TEST(the_choice_keeps_its_rules) {
   handover_pool pool = {.n = 4, .single = 0};
   pool.plan[0] = plan_of(1200, 0, 1);
   pool.plan[1] = plan_of(1019, 2, 2);
@@ -196,8 +192,7 @@ static situ_plan *solve(const situ_problem *p, situ_solve_options o) {
 
 /* On random problems: the plan chosen is within the tolerance, has no more hand-overs than the best found, keeps the
  * limit on parts, and passes the checker (situ_solve sees to that). */
-static void chosen_plans_are_near_the_best_found(void **state) {
-  (void)state;
+TEST(chosen_plans_are_near_the_best_found) {
   int32_t n_fewer = 0, rounds = rounds_of(250);
   for (uint64_t seed = 0; seed < (uint64_t)rounds; seed++) {
     lab l = lab_random(&(lab_options){.seed = seed,
@@ -228,13 +223,4 @@ static void chosen_plans_are_near_the_best_found(void **state) {
   assert_true(6 * n_fewer > rounds);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(handovers_are_pairs_of_tensor_and_receiving_device),
-      cmocka_unit_test(contiguous_plans_of_chains_are_the_best_of_all),
-      cmocka_unit_test(priced_cuts_of_chains_are_the_best_of_all),
-      cmocka_unit_test(the_choice_keeps_its_rules),
-      cmocka_unit_test(chosen_plans_are_near_the_best_found),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

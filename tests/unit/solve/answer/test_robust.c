@@ -54,8 +54,7 @@ static situ_robustness compare(const lab *l, double uncertainty, int32_t draws, 
 /* The second operator takes x on the v100 and y on the p100, the first the same in both plans. The split wins where
  * ln y + e < ln x, with e the difference of two sums of normals of standard deviations s, s and 0.75 s: its variance is
  * 2 (1 + 1 + 0.5625) s^2 = 5.125 s^2. So P = Phi(ln(x / y) / (s sqrt(5.125))). */
-static void the_probability_is_that_of_two_lognormals(void **state) {
-  (void)state;
+TEST(the_probability_is_that_of_two_lognormals) {
   const double s = 0.2, scores[] = {-1, 0, 0.5, 1, 1.6448536};
   for (size_t i = 0; i < sizeof scores / sizeof *scores; i++) {
     int64_t y = 100000000, x = (int64_t)((double)y * exp(scores[i] * s * sqrt(5.125)));
@@ -70,8 +69,7 @@ static void the_probability_is_that_of_two_lognormals(void **state) {
 /* Worked by hand: the split takes 10 + 20 = 30 ms, the v100 alone 10 + 40 = 50. It flips where the p100's 20 become 40,
  * a factor 2. With the v100's times f-fold both first operators count f 10, so the split is no better from f 40 = 20
  * on, a factor 0.5, which is as far from 1; the first class that is looked at stays. */
-static void the_flip_is_found(void **state) {
-  (void)state;
+TEST(the_flip_is_found) {
   lab l = two_operators((const int64_t[2][3]){{90000000, 10000000, 10000000}, {90000000, 40000000, 20000000}});
   situ_robustness r = compare(&l, 0.2, 50, 1);
   double distance = fabs(log(r.flip_factor));
@@ -79,8 +77,7 @@ static void the_flip_is_found(void **state) {
   lab_free(&l);
 }
 
-static void without_uncertainty_every_draw_is_the_estimate(void **state) {
-  (void)state;
+TEST(without_uncertainty_every_draw_is_the_estimate) {
   lab l = two_operators((const int64_t[2][3]){{90, 10000000, 10000000}, {90, 40000000, 20000000}});
   situ_robustness r = compare(&l, 0, 20, 1);
   assert_true(r.beats_single == 1 && r.regret_ns == 0);
@@ -88,8 +85,7 @@ static void without_uncertainty_every_draw_is_the_estimate(void **state) {
   lab_free(&l);
 }
 
-static void draws_repeat_by_seed(void **state) {
-  (void)state;
+TEST(draws_repeat_by_seed) {
   lab l = two_operators((const int64_t[2][3]){{90, 10000000, 10000000}, {90, 22000000, 20000000}});
   situ_robustness a = compare(&l, 0.2, 100, 7), b = compare(&l, 0.2, 100, 7), c = compare(&l, 0.2, 100, 8);
   assert_true(a.beats_single == b.beats_single && a.speedup_median == b.speedup_median && a.regret_ns == b.regret_ns);
@@ -119,8 +115,7 @@ static double tenth_by_counting(const situ_problem *p, placement plan, placement
 
 /* Two operators on three devices, times of the same order: each of the nine placements is a candidate, some may not be
  * chosen. The choice is the one of the highest quantile, counted apart. */
-static void the_robust_plan_has_the_highest_tenth_of_all_candidates(void **state) {
-  (void)state;
+TEST(the_robust_plan_has_the_highest_tenth_of_all_candidates) {
   int32_t other_than_fastest = 0;
   for (uint64_t seed = 0; seed < 60; seed++) {
     int64_t times[2][3], fastest_ns = INT64_MAX;
@@ -155,8 +150,7 @@ static void the_robust_plan_has_the_highest_tenth_of_all_candidates(void **state
 
 /* 22 against 20 ms: P = Phi(ln 1.1 / 0.4528) = Phi(0.21) = 0.58, so the single device is the answer; with the cpu out
  * of reach and 80 against 20: P = Phi(3.06) = 0.999, so the split is. */
-static void a_split_must_win_in_nine_of_ten_draws(void **state) {
-  (void)state;
+TEST(a_split_must_win_in_nine_of_ten_draws) {
   const int64_t second[2] = {22000000, 80000000};
   for (int i = 0; i < 2; i++) {
     lab l = two_operators((const int64_t[2][3]){{900000000, 1000000, 300000000}, {900000000, second[i], 20000000}});
@@ -178,8 +172,7 @@ static void a_split_must_win_in_nine_of_ten_draws(void **state) {
 /* WaveNet on V100s with NVLink: the fastest plans have dozens of hand-overs and lose in too many draws, but two stages
  * of whole layers, one hand-over for each thing that layers exchange, gain and are nearly sure to. One device is not
  * the answer while such a plan is there. */
-static void a_split_that_is_sure_comes_before_one_device(void **state) {
-  (void)state;
+TEST(a_split_that_is_sure_comes_before_one_device) {
   situ_model *model = NULL;
   situ_platform *platform = NULL;
   situ_costs *costs = NULL;
@@ -217,8 +210,7 @@ static void a_split_that_is_sure_comes_before_one_device(void **state) {
  * there and 90 on the cpu, which is not. With both moves all takes 145 ms, and loses in about three of ten draws; with
  * the sure one alone 155, with fewer hand-overs: that is the answer, unless it must gain 15 % on the 170 of the v100
  * alone. */
-static void a_sure_split_takes_the_place_of_a_faster_unsure_one(void **state) {
-  (void)state;
+TEST(a_sure_split_takes_the_place_of_a_faster_unsure_one) {
   for (int i = 0; i < 2; i++) {
     lab l = operators_in_a_row(
         3, (const int64_t[3][3]){
@@ -241,8 +233,7 @@ static void a_sure_split_takes_the_place_of_a_faster_unsure_one(void **state) {
 }
 
 /* The whole solve: what a plan says of its chances is that of its seed. */
-static void chances_of_a_plan_repeat_by_seed(void **state) {
-  (void)state;
+TEST(chances_of_a_plan_repeat_by_seed) {
   situ_robustness chances[3];
   lab l = two_operators((const int64_t[2][3]){{900000000, 1000000, 300000000}, {900000000, 40000000, 20000000}});
   for (int i = 0; i < 3; i++) {
@@ -261,17 +252,4 @@ static void chances_of_a_plan_repeat_by_seed(void **state) {
   lab_free(&l);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_probability_is_that_of_two_lognormals),
-      cmocka_unit_test(the_flip_is_found),
-      cmocka_unit_test(without_uncertainty_every_draw_is_the_estimate),
-      cmocka_unit_test(draws_repeat_by_seed),
-      cmocka_unit_test(chances_of_a_plan_repeat_by_seed),
-      cmocka_unit_test(the_robust_plan_has_the_highest_tenth_of_all_candidates),
-      cmocka_unit_test(a_split_must_win_in_nine_of_ten_draws),
-      cmocka_unit_test(a_split_that_is_sure_comes_before_one_device),
-      cmocka_unit_test(a_sure_split_takes_the_place_of_a_faster_unsure_one),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

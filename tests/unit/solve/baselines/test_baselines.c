@@ -48,8 +48,7 @@ static int64_t solve(const situ_problem *p, const char *name, uint64_t seed) {
   return value;
 }
 
-static void plans_keep_all_rules_and_repeat(void **state) {
-  (void)state;
+TEST(plans_keep_all_rules_and_repeat) {
   int32_t n_plans[N_NAMES] = {0}, n_ran[N_NAMES] = {0};
   for (uint64_t seed = 0; seed < (uint64_t)rounds_of(400); seed++) {
     lab l = draw(seed, false);
@@ -66,8 +65,7 @@ static void plans_keep_all_rules_and_repeat(void **state) {
     assert_true(n_plans[k] * 2 >= n_ran[k]); /* the others find no plan, and say so */
 }
 
-static void no_plan_beats_the_optimum(void **state) {
-  (void)state;
+TEST(no_plan_beats_the_optimum) {
   for (uint64_t seed = 0; seed < (uint64_t)rounds_of(300); seed++) {
     lab l = draw(seed, true);
     int64_t optimum = brute_force(l.problem, NULL);
@@ -78,8 +76,7 @@ static void no_plan_beats_the_optimum(void **state) {
 }
 
 /* The repair alone, from parts drawn at random: what a partitioner gives is at worst that. */
-static void random_parts_are_repaired(void **state) {
-  (void)state;
+TEST(random_parts_are_repaired) {
   int32_t n_plans = 0, n_possible = 0;
   for (uint64_t seed = 0; seed < (uint64_t)rounds_of(400); seed++) {
     lab l = draw(seed, true);
@@ -110,8 +107,7 @@ static void random_parts_are_repaired(void **state) {
 }
 
 /* Numbers become 1 .. 2^30 in proportion; 3 : 1 : 0 at a sum of 2^32 is divided by 5. */
-static void weights_fit_into_thirty_two_bits(void **state) {
-  (void)state;
+TEST(weights_fit_into_thirty_two_bits) {
   int64_t numbers[3] = {(int64_t)3 << 30, (int64_t)1 << 30, 0};
   int32_t scaled[3];
   parts_scale(scaled, numbers, 3);
@@ -123,8 +119,7 @@ static void weights_fit_into_thirty_two_bits(void **state) {
 /* s -> a, b -> j -> e: the diamond is one component, so s, a and b (the tails of its edges) become one class and j
  * stays apart; the edge j -> e is a component with the one tail j. With times 4, 3, 2, 1, 5 on two devices and no
  * transfer times the best chain is {s, a, b} = 9 against {j, e} = 6; exact splits {s, a} = 7 against {b, j, e} = 8. */
-static void pipedream_merges_all_of_a_diamond_but_its_join(void **state) {
-  (void)state;
+TEST(pipedream_merges_all_of_a_diamond_but_its_join) {
   static const int64_t times[5] = {4, 3, 2, 1, 5};
   lab s = lab_new();
   for (int32_t d = 0; d < 2; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
@@ -143,8 +138,7 @@ static void pipedream_merges_all_of_a_diamond_but_its_join(void **state) {
 }
 
 /* A solver whose library was not there when situ was made stays in the table, serves nothing, and says why. */
-static void a_solver_without_its_library_says_so(void **state) {
-  (void)state;
+TEST(a_solver_without_its_library_says_so) {
   lab l = draw(0, true);
   for (int32_t k = 1; k < N_NAMES; k++) {
     const solver *s = solver_find(solvers, names[k]);
@@ -162,14 +156,4 @@ static void a_solver_without_its_library_says_so(void **state) {
   lab_free(&l);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(plans_keep_all_rules_and_repeat),
-      cmocka_unit_test(no_plan_beats_the_optimum),
-      cmocka_unit_test(random_parts_are_repaired),
-      cmocka_unit_test(weights_fit_into_thirty_two_bits),
-      cmocka_unit_test(pipedream_merges_all_of_a_diamond_but_its_join),
-      cmocka_unit_test(a_solver_without_its_library_says_so),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

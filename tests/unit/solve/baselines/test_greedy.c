@@ -15,26 +15,18 @@ static void hold(const char *name, double published_ms, double separate_ms) {
   situ_instance_free(instance);
 }
 
-static void layer_graphs_have_the_values_of_the_published_rule(void **state) {
-  (void)state;
+TEST(layer_graphs_have_the_values_of_the_published_rule) {
   hold("LayerGraphs/bert24_inference", 100.219, 100.219);
   hold("LayerGraphs/gnmt_inference", 268.5, 268.5005);
   hold("LayerGraphs/inceptionv3_inference", 2485.24, 2447.0621);
   hold("LayerGraphs/resnet50_inference", 4197.06, 4197.0555);
 }
 
-static void groups_of_operator_graphs_are_not_cut(void **state) {
-  (void)state;
+TEST(groups_of_operator_graphs_are_not_cut) {
   hold("OperatorGraphs/bert_l-12_inference", 867.839, 867.8395);
   hold("OperatorGraphs/bert_l-3_inference", 416.204, 414.7395);
   hold("OperatorGraphs/bert_l-6_inference", 494.135, 492.6703);
   hold("OperatorGraphs/resnet50_inference", 839.536, 755.7961);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(layer_graphs_have_the_values_of_the_published_rule),
-      cmocka_unit_test(groups_of_operator_graphs_are_not_cut),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -57,8 +57,7 @@ static void expect(network n, const int64_t *gpu_bytes, int32_t n_gpus, const ch
 }
 #define GPUS(...) (const int64_t[]){__VA_ARGS__}, (int32_t)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 
-static void llamacpp_default_splits_by_memory_with_the_head_as_a_layer(void **state) {
-  (void)state;
+TEST(llamacpp_default_splits_by_memory_with_the_head_as_a_layer) {
   /* up to 240 / 360 = 2/3: layer k of 9 goes to the first where 2/3 > k/9, that is k < 6; the embedding to the host */
   expect((network){4, 10, 0, 6}, GPUS(240, 120), "llamacpp_default",
          "0"
@@ -69,8 +68,7 @@ static void llamacpp_default_splits_by_memory_with_the_head_as_a_layer(void **st
   expect((network){4, 50, 0, 50}, GPUS(240, 120), "llamacpp_default", "-");
 }
 
-static void llamacpp_fit_fills_from_the_last_device_and_leaves_the_first_layers_to_the_host(void **state) {
-  (void)state;
+TEST(llamacpp_fit_fills_from_the_last_device_and_leaves_the_first_layers_to_the_host) {
   expect((network){4, 10, 0, 6}, GPUS(240, 120), "llamacpp_fit",
          "0"
          "111111"
@@ -85,8 +83,7 @@ static void llamacpp_fit_fills_from_the_last_device_and_leaves_the_first_layers_
          "2");
 }
 
-static void llamacpp_fit_sends_experts_to_the_host_before_layers(void **state) {
-  (void)state;
+TEST(llamacpp_fit_sends_experts_to_the_host_before_layers) {
   /* 8 x (10 + 90) + 10 bytes; one GPU of 300: all layers without experts take 90, and two of them can be whole (270) */
   expect((network){4, 10, 90, 10}, GPUS(300), "llamacpp_fit",
          "0"
@@ -95,8 +92,7 @@ static void llamacpp_fit_sends_experts_to_the_host_before_layers(void **state) {
          "1");
 }
 
-static void accelerate_caps_all_gpus_but_the_last(void **state) {
-  (void)state;
+TEST(accelerate_caps_all_gpus_but_the_last) {
   /* 90 / 2 + 1.25 x 10 = 57 for the first, which keeps room for a layer to come: 4 + 4 x 10 + 10 fit, 4 + 5 x 10 + 10
    * do not */
   expect((network){4, 10, 0, 6}, GPUS(240, 120), "accelerate_auto",
@@ -112,8 +108,7 @@ static void accelerate_caps_all_gpus_but_the_last(void **state) {
          "0");
 }
 
-static void vllm_gives_what_is_left_over_to_the_stages_before_the_last(void **state) {
-  (void)state;
+TEST(vllm_gives_what_is_left_over_to_the_stages_before_the_last) {
   /* 8 = 3 x 2 + 2: one more for the second and for the first */
   expect((network){4, 10, 0, 6}, GPUS(240, 240, 240), "vllm_equal",
          "1"
@@ -128,8 +123,7 @@ static void vllm_gives_what_is_left_over_to_the_stages_before_the_last(void **st
          "2");
 }
 
-static void exo_takes_the_fewest_devices_and_shares_by_memory(void **state) {
-  (void)state;
+TEST(exo_takes_the_fewest_devices_and_shares_by_memory) {
   /* 320 bytes need both: 8 x 2/3 = 5.33 and 2.67 are 5 and 2, the last goes to the larger fraction */
   expect((network){0, 40, 0, 0}, GPUS(240, 120), "exo_ring",
          "1"
@@ -145,14 +139,4 @@ static void exo_takes_the_fewest_devices_and_shares_by_memory(void **state) {
   expect((network){0, 40, 0, 10}, GPUS(240, 120), "exo_ring", "-");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(llamacpp_default_splits_by_memory_with_the_head_as_a_layer),
-      cmocka_unit_test(llamacpp_fit_fills_from_the_last_device_and_leaves_the_first_layers_to_the_host),
-      cmocka_unit_test(llamacpp_fit_sends_experts_to_the_host_before_layers),
-      cmocka_unit_test(accelerate_caps_all_gpus_but_the_last),
-      cmocka_unit_test(vllm_gives_what_is_left_over_to_the_stages_before_the_last),
-      cmocka_unit_test(exo_takes_the_fewest_devices_and_shares_by_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -16,30 +16,17 @@ static void hold(const char *name, double longest_path_ms, double published_ms) 
   situ_instance_free(instance);
 }
 
-static void bert24_is_proved(void **state) {
-  (void)state;
-  hold("LayerGraphs/bert24_inference", 92.406, 100.219);
-}
+TEST(bert24_is_proved) { hold("LayerGraphs/bert24_inference", 92.406, 100.219); }
 
-static void gnmt_is_proved(void **state) {
-  (void)state;
-  hold("LayerGraphs/gnmt_inference", 182.435, 244.331);
-}
+TEST(gnmt_is_proved) { hold("LayerGraphs/gnmt_inference", 182.435, 244.331); }
 
-static void resnet50_layers_are_proved(void **state) {
-  (void)state;
-  hold("LayerGraphs/resnet50_inference", 187.455, 1443.793);
-}
+TEST(resnet50_layers_are_proved) { hold("LayerGraphs/resnet50_inference", 187.455, 1443.793); }
 
-static void resnet50_operators_are_proved(void **state) {
-  (void)state;
-  hold("OperatorGraphs/resnet50_inference", 289.855, 839.536);
-}
+TEST(resnet50_operators_are_proved) { hold("OperatorGraphs/resnet50_inference", 289.855, 839.536); }
 
 /* Two equal accelerators, 1 and 2; the only call is pinned to 2, or 1 must stay empty. That 1 is as empty as 2 is no
  * reason to leave 2 out. */
-static void a_call_goes_to_the_second_of_two_equal_devices_where_it_must(void **state) {
-  (void)state;
+TEST(a_call_goes_to_the_second_of_two_equal_devices_where_it_must) {
   for (int pinned = 0; pinned < 2; pinned++) {
     lab s = lab_new();
     s.alike = true;
@@ -68,13 +55,4 @@ static void a_call_goes_to_the_second_of_two_equal_devices_where_it_must(void **
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_call_goes_to_the_second_of_two_equal_devices_where_it_must),
-      cmocka_unit_test(bert24_is_proved),
-      cmocka_unit_test(gnmt_is_proved),
-      cmocka_unit_test(resnet50_layers_are_proved),
-      cmocka_unit_test(resnet50_operators_are_proved),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -110,8 +110,7 @@ static int32_t accepted_by(search_rule rule, const double *cost) {
 
 /* On a slope down all rules walk to its end, nine moves; cold annealing does not climb. On a plain only those that take
  * equals move. Uphill none does. */
-static void rules_accept_what_they_say(void **state) {
-  (void)state;
+TEST(rules_accept_what_they_say) {
   const double down[LINE] = {9, 8, 7, 6, 5, 4, 3, 2, 1, 0}, plain[LINE] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   const double up[LINE] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   for (search_rule rule = SEARCH_BETTER; rule <= SEARCH_THRESHOLD; rule++) {
@@ -126,8 +125,7 @@ static void rules_accept_what_they_say(void **state) {
 
 /* A hill of 100 ln 2 at a temperature of 100 is climbed half of the times by both forms of the rule: 4,000 tries, four
  * standard deviations are 126. */
-static void both_forms_of_metropolis_climb_as_often(void **state) {
-  (void)state;
+TEST(both_forms_of_metropolis_climb_as_often) {
   rng random = rng_new(1);
   int32_t n[2] = {0};
   for (int32_t k = 0; k < 4000; k++) {
@@ -139,8 +137,7 @@ static void both_forms_of_metropolis_climb_as_often(void **state) {
 
 /* Of 10 + 10 + 20 + 20 + 40 steps each second cycle restarts; fewer than a whole cycle would remain after the fourth of
  * 100, so it takes the rest. The temperature falls from 100 x hot towards 100 x cold. */
-static void cycles_grow_and_the_last_ends_cold(void **state) {
-  (void)state;
+TEST(cycles_grow_and_the_last_ends_cold) {
   const double plain[LINE] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   run_of x;
   line_cost = plain;
@@ -160,8 +157,7 @@ static void cycles_grow_and_the_last_ends_cold(void **state) {
 
 /* The better of both sides is taken even uphill: with strides of 9 there is one side, and the walk goes up and down. No
  * step has a new best cost, so that it is perturbed after each five. */
-static void the_best_candidate_is_taken_and_patience_ends(void **state) {
-  (void)state;
+TEST(the_best_candidate_is_taken_and_patience_ends) {
   const double up[LINE] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   run_of x;
   line_cost = up;
@@ -180,8 +176,7 @@ static void the_best_candidate_is_taken_and_patience_ends(void **state) {
 }
 
 /* Every parameter has a name of its own, a text, and a default within its limits. */
-static void tables_of_parameters_are_sound(void **state) {
-  (void)state;
+TEST(tables_of_parameters_are_sound) {
   const solver *rows[] = {
 #define ROW_OF(NAME) &NAME##_solver,
       SOLVER_ROWS(ROW_OF)};
@@ -201,13 +196,4 @@ static void tables_of_parameters_are_sound(void **state) {
   assert_true(n_with >= 8);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rules_accept_what_they_say),
-      cmocka_unit_test(both_forms_of_metropolis_climb_as_often),
-      cmocka_unit_test(cycles_grow_and_the_last_ends_cold),
-      cmocka_unit_test(the_best_candidate_is_taken_and_patience_ends),
-      cmocka_unit_test(tables_of_parameters_are_sound),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

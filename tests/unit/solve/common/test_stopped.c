@@ -36,8 +36,7 @@ static void stop_at(const lab *l, const solver *row, int32_t looks) {
 }
 
 /* Long enough that list schedulers look in the middle of a schedule. */
-static void every_solver_can_be_stopped_at_any_look(void **state) {
-  (void)state;
+TEST(every_solver_can_be_stopped_at_any_look) {
   static const situ_problem_options kinds[] = {
       {.size = sizeof *kinds, .execution = SITU_EXECUTION_STREAM},
       {.size = sizeof *kinds, .execution = SITU_EXECUTION_CALLS},
@@ -65,8 +64,7 @@ static bool stop_at_bounds(void *context, const situ_progress *news) {
 
 /* A caller who stops while bounds are computed gets what list schedulers find, not the best single device alone: with
  * no limit, and with one. On branches that keep four devices busy, three quarters of its time are to be saved. */
-static void whoever_stops_the_bounds_has_a_plan(void **state) {
-  (void)state;
+TEST(whoever_stops_the_bounds_has_a_plan) {
   for (int limited = 0; limited < 2; limited++) {
     lab l = lab_mesh(4, SITU_UNLIMITED_BYTES);
     for (int32_t v = 0; v < 400; v++) {
@@ -105,8 +103,7 @@ static situ_plan_summary solve_within(const lab *l, situ_solve_options *o) {
 
 /* The same of a large network with a limit, sixty times as long as the best single device takes to find. Only the
  * first operator takes memory, so that filling devices by memory does not spread the others. */
-static void a_large_network_has_a_plan_soon(void **state) {
-  (void)state;
+TEST(a_large_network_has_a_plan_soon) {
   enum { N = 20000 };
   lab l = lab_mesh(4, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < N; v++) {
@@ -144,8 +141,7 @@ static bool note_search(void *context, const situ_progress *news) {
 
 /* Lists of operators give a poor plan where transfers are dear, so a local search runs before the bounds, too: 5 us for
  * each operator, which is long enough here to be reported. */
-static void a_search_runs_before_the_bounds(void **state) {
-  (void)state;
+TEST(a_search_runs_before_the_bounds) {
   enum { N = 6000 };
   lab l = lab_mesh(4, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < N; v++) {
@@ -164,9 +160,4 @@ static void a_search_runs_before_the_bounds(void **state) {
   lab_free(&l);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_solver_can_be_stopped_at_any_look), cmocka_unit_test(whoever_stops_the_bounds_has_a_plan),
-      cmocka_unit_test(a_large_network_has_a_plan_soon), cmocka_unit_test(a_search_runs_before_the_bounds)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

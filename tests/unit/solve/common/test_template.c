@@ -35,18 +35,8 @@ static void finds_the_best_plan(const solver *row) {
   lab_free(&s);
 }
 
-static void the_template_is_a_solver(void **state) {
-  (void)state;
-  finds_the_best_plan(&template_solver);
-}
+TEST(the_template_is_a_solver) { finds_the_best_plan(&template_solver); }
 
-static void the_template_of_a_local_search_is_a_solver(void **state) {
-  (void)state;
-  finds_the_best_plan(&template_search_solver);
-}
+TEST(the_template_of_a_local_search_is_a_solver) { finds_the_best_plan(&template_search_solver); }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_template_is_a_solver),
-                                     cmocka_unit_test(the_template_of_a_local_search_is_a_solver)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -62,8 +62,7 @@ static void expect_same(const lab_options *drawn, const char *name, uint64_t see
   lab_free(&l);
 }
 
-static void threads_do_not_change_the_plan(void **state) {
-  (void)state;
+TEST(threads_do_not_change_the_plan) {
   static const struct {
     const char *name;
     situ_problem_options options;
@@ -136,8 +135,7 @@ static situ_instance *open_network(const char *model, bool training) {
 }
 
 /* block_dp ends at once on this network, as its blocks are too wide. What it leaves is for searches. */
-static void steps_that_proofs_leave_are_searched(void **state) {
-  (void)state;
+TEST(steps_that_proofs_leave_are_searched) {
   enum { LIMIT = 1500 };
   situ_instance *instance = open_network("builtin:rnnlm?layers=2&batch=64&steps=8", true);
   situ_plan *plan = solve_with(situ_instance_problem(instance), "auto", 0, 1, LIMIT, false);
@@ -148,8 +146,7 @@ static void steps_that_proofs_leave_are_searched(void **state) {
 }
 
 /* A window that is solved anew ends with the steps. One that is built may take a thousand nodes, which are 31 steps. */
-static void searches_keep_to_their_steps(void **state) {
-  (void)state;
+TEST(searches_keep_to_their_steps) {
   static const char *const names[] = {"single,regions", "single,splitting", "single,tabu", "single,iterated_greedy",
                                       "single,lns"};
   enum { LIMIT = 40, BEGUN = 32 };
@@ -177,8 +174,7 @@ static bool listen(void *context, const situ_progress *news) {
   return l->n >= l->stop_after;
 }
 
-static void a_stop_stops_all_walks(void **state) {
-  (void)state;
+TEST(a_stop_stops_all_walks) {
   lab_options o = {
       .seed = 7, .n_operators = 40, .n_devices = 3, .density = 0.1, .options = {.execution = SITU_EXECUTION_STREAM}};
   lab l = lab_random(&o);
@@ -202,8 +198,7 @@ static void a_stop_stops_all_walks(void **state) {
   lab_free(&l);
 }
 
-static void a_time_limit_holds_for_all_walks(void **state) {
-  (void)state;
+TEST(a_time_limit_holds_for_all_walks) {
   lab_options o = {
       .seed = 8, .n_operators = 40, .n_devices = 3, .density = 0.1, .options = {.execution = SITU_EXECUTION_STREAM}};
   lab l = lab_random(&o);
@@ -218,8 +213,7 @@ static void a_time_limit_holds_for_all_walks(void **state) {
 }
 
 /* Whole layers in turn fit four GPUs of which one does not hold the network; few steps are enough for that plan. */
-static void few_steps_find_the_layers_of_people(void **state) {
-  (void)state;
+TEST(few_steps_find_the_layers_of_people) {
   situ_read_options read = {.size = sizeof(situ_read_options), .training = true, .optimizer = SITU_OPTIMIZER_SGD};
   situ_instance_options what = {.size = sizeof(situ_instance_options),
                                 .model = "builtin:transformer-xl?layers=8&batch=8&segments=2",
@@ -239,11 +233,4 @@ static void few_steps_find_the_layers_of_people(void **state) {
   situ_instance_free(instance);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(threads_do_not_change_the_plan),   cmocka_unit_test(steps_that_proofs_leave_are_searched),
-      cmocka_unit_test(searches_keep_to_their_steps),     cmocka_unit_test(a_stop_stops_all_walks),
-      cmocka_unit_test(a_time_limit_holds_for_all_walks), cmocka_unit_test(few_steps_find_the_layers_of_people),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -85,8 +85,7 @@ static void hold_spans(const boundary_ranges *w, int64_t tally[3]) {
   }
 }
 
-static void spans_are_what_a_device_between_the_pins_can_hold(void **state) {
-  (void)state;
+TEST(spans_are_what_a_device_between_the_pins_can_hold) {
   int64_t tally[3] = {0};
   for (uint64_t seed = 1; seed <= 600; seed++) {
     rng r = rng_new(seed);
@@ -118,7 +117,4 @@ static void spans_are_what_a_device_between_the_pins_can_hold(void **state) {
   assert_true(tally[0] > 1000 && tally[1] > 300 && tally[2] > 20);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(spans_are_what_a_device_between_the_pins_can_hold)};
-  return cmocka_run_group_tests_name("windows", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -53,8 +53,7 @@ static int64_t count(const question *q, int64_t *least) {
   }
 }
 
-static void the_least_sum_and_that_of_each_value_are_those_of_counting(void **state) {
-  (void)state;
+TEST(the_least_sum_and_that_of_each_value_are_those_of_counting) {
   rng r = rng_new(1);
   int32_t n_never = 0;
   for (int32_t round = 0; round < 4000; round++) {
@@ -83,8 +82,7 @@ static void the_least_sum_and_that_of_each_value_are_those_of_counting(void **st
 }
 
 /* Five variables of three values, each beside each other: the first table takes 3^5 entries. */
-static void tables_beyond_the_limit_are_not_made(void **state) {
-  (void)state;
+TEST(tables_beyond_the_limit_are_not_made) {
   enum { N = 5, SIZE = 3, ALL = 243 + 81 + 27 + 9 + 3 };
   int64_t zero[SIZE * SIZE] = {0};
   int32_t size[N] = {SIZE, SIZE, SIZE, SIZE, SIZE}, n = 0;
@@ -99,10 +97,4 @@ static void tables_beyond_the_limit_are_not_made(void **state) {
   arena_free(a);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_least_sum_and_that_of_each_value_are_those_of_counting),
-      cmocka_unit_test(tables_beyond_the_limit_are_not_made),
-  };
-  return cmocka_run_group_tests_name("elimination", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -38,8 +38,7 @@ static void expect_within(const char *folder, const char *name, double max_ms) {
   situ_instance_free(instance);
 }
 
-static void free_plans_are_within_one_percent_of_the_best_known(void **state) {
-  (void)state;
+TEST(free_plans_are_within_one_percent_of_the_best_known) {
   const char *shared = getenv("SITU_SHARED");
   char folder[400], path[500], line[256], name[128];
   snprintf(folder, sizeof folder, "%s/data/workloads", shared ? shared : ".");
@@ -57,7 +56,4 @@ static void free_plans_are_within_one_percent_of_the_best_known(void **state) {
   assert_int_equal(n, 16);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(free_plans_are_within_one_percent_of_the_best_known)};
-  return cmocka_run_group_tests_name("free-published", tests, NULL, NULL);
-}
+TEST_MAIN

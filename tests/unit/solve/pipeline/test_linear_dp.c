@@ -94,8 +94,7 @@ static void try_chains(chains *h, int32_t from) {
 }
 
 /* Every order that can be made is a permutation in which F goes forward and places never decrease. */
-static void made_orders_are_linear_extensions(void **state) {
-  (void)state;
+TEST(made_orders_are_linear_extensions) {
   for (uint64_t seed = 0; seed < (uint64_t)rounds_of(300); seed++) {
     rng r = rng_new(seed);
     lab_options o = {.seed = seed,
@@ -135,8 +134,7 @@ static void made_orders_are_linear_extensions(void **state) {
 
 static bool memories_are_shared(const situ_problem *p) { return p->n_memories < p->n_devices; }
 
-static void the_best_chain_of_the_order_is_found(void **state) {
-  (void)state;
+TEST(the_best_chain_of_the_order_is_found) {
   int32_t n_compared = 0, n_infeasible = 0, n_optimal = 0, n_many_optimal = 0;
   for (uint64_t seed = 0; seed < (uint64_t)rounds_of(2500); seed++) {
     rng r = rng_new(seed ^ 0x11ea);
@@ -180,8 +178,7 @@ static void the_best_chain_of_the_order_is_found(void **state) {
               n_many_optimal > n_optimal);
 }
 
-static void with_links_what_is_offered_keeps_the_rules(void **state) {
-  (void)state;
+TEST(with_links_what_is_offered_keeps_the_rules) {
   for (uint64_t seed = 0; seed < (uint64_t)rounds_of(500); seed++) {
     rng r = rng_new(seed);
     lab_options o = {.seed = seed,
@@ -199,8 +196,7 @@ static void with_links_what_is_offered_keeps_the_rules(void **state) {
 
 /* Thousands of operators are cut at some places only; the answer is still a plan, and with equal operators a good one.
  */
-static void a_long_graph_is_cut_into_slices(void **state) {
-  (void)state;
+TEST(a_long_graph_is_cut_into_slices) {
   if (!in_check()) skip();
   lab_options o = {
       .seed = 3,
@@ -213,12 +209,4 @@ static void a_long_graph_is_cut_into_slices(void **state) {
   lab_free(&l);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(made_orders_are_linear_extensions),
-      cmocka_unit_test(the_best_chain_of_the_order_is_found),
-      cmocka_unit_test(with_links_what_is_offered_keeps_the_rules),
-      cmocka_unit_test(a_long_graph_is_cut_into_slices),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -46,8 +46,7 @@ static void agree_with_simulator(tested *x) {
   assert_int_equal(fits, found.excess_bytes == 0);
 }
 
-static void loads_are_those_of_the_simulator(void **state) {
-  (void)state;
+TEST(loads_are_those_of_the_simulator) {
   for (uint64_t seed = 1; seed <= 400; seed++) {
     rng r = rng_new(seed);
     lab_options o = {.seed = seed,
@@ -86,8 +85,7 @@ static void loads_are_those_of_the_simulator(void **state) {
   }
 }
 
-static void a_critical_path_runs_from_start_to_end(void **state) {
-  (void)state;
+TEST(a_critical_path_runs_from_start_to_end) {
   for (uint64_t seed = 1; seed <= 60; seed++) {
     lab_options o = {.seed = seed,
                      .n_operators = 30,
@@ -117,10 +115,4 @@ static void a_critical_path_runs_from_start_to_end(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(loads_are_those_of_the_simulator),
-      cmocka_unit_test(a_critical_path_runs_from_start_to_end),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -70,8 +70,7 @@ static int walk(const hypergraph *h, simulator *judge, rng *r, arena *a, uint64_
   return n_moves;
 }
 
-static void moves_change_loads_and_memory_as_the_simulator_says(void **state) {
-  (void)state;
+TEST(moves_change_loads_and_memory_as_the_simulator_says) {
   int n_moves = 0;
   for (uint64_t seed = 1; seed <= 3000; seed++) {
     rng r = rng_new(seed);
@@ -90,8 +89,7 @@ static void moves_change_loads_and_memory_as_the_simulator_says(void **state) {
   assert_true(n_moves > 10000);
 }
 
-static void coarse_partitions_are_worth_what_fine_ones_are(void **state) {
-  (void)state;
+TEST(coarse_partitions_are_worth_what_fine_ones_are) {
   int n_moves = 0;
   for (uint64_t seed = 1; seed <= 1000; seed++) {
     rng r = rng_new(seed);
@@ -119,8 +117,7 @@ static void coarse_partitions_are_worth_what_fine_ones_are(void **state) {
 }
 
 /* Every cluster must have a device on which all its members may run. */
-static void clusters_can_be_placed(void **state) {
-  (void)state;
+TEST(clusters_can_be_placed) {
   for (uint64_t seed = 1; seed <= 1000; seed++) {
     rng r = rng_new(seed);
     lab l = draw_lab(seed, &r);
@@ -141,8 +138,7 @@ static void clusters_can_be_placed(void **state) {
 /* A device pays what the slowest channel that all its ways cross takes; channels may have more to do, by ways of
  * others. Between two memories there are no others: where each direction has channels of its own nothing is left out.
  */
-static void loads_by_links_are_those_of_the_simulator_or_less(void **state) {
-  (void)state;
+TEST(loads_by_links_are_those_of_the_simulator_or_less) {
   int n_seen = 0, n_two = 0, n_equal = 0;
   for (uint64_t seed = 1; seed <= 3000; seed++) {
     rng r = rng_new(seed);
@@ -175,12 +171,4 @@ static void loads_by_links_are_those_of_the_simulator_or_less(void **state) {
   assert_int_equal(n_equal, n_two);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(loads_by_links_are_those_of_the_simulator_or_less),
-      cmocka_unit_test(moves_change_loads_and_memory_as_the_simulator_says),
-      cmocka_unit_test(coarse_partitions_are_worth_what_fine_ones_are),
-      cmocka_unit_test(clusters_can_be_placed),
-  };
-  return cmocka_run_group_tests_name("partition", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -24,8 +24,7 @@ static lab two_kinds(int32_t n_each, int32_t n_gpus, int64_t gpu_bytes) {
 
 /* Half of the operators fit on the GPUs. The host has the other half, of at least 20 ns each: those whose place on a
  * GPU saves least. */
-static void what_saves_least_stays_out_of_a_memory_that_is_short(void **state) {
-  (void)state;
+TEST(what_saves_least_stays_out_of_a_memory_that_is_short) {
   for (int32_t n_gpus = 1; n_gpus <= 7; n_gpus += 2) {
     int32_t n_each = 105 * 5;
     lab s = two_kinds(n_each, n_gpus, n_each / n_gpus);
@@ -37,8 +36,7 @@ static void what_saves_least_stays_out_of_a_memory_that_is_short(void **state) {
 
 /* With room for everything the host takes as long as each GPU: with x of the cheap ones on the host, 20 x is
  * 10 (2 n - x) / gpus. */
-static void loads_are_balanced(void **state) {
-  (void)state;
+TEST(loads_are_balanced) {
   for (int32_t n_gpus = 1; n_gpus <= 7; n_gpus++) {
     int32_t n_each = 600;
     lab s = two_kinds(n_each, n_gpus, SITU_UNLIMITED_BYTES);
@@ -51,8 +49,7 @@ static void loads_are_balanced(void **state) {
 
 /* 1,050 operators are 17 steps a sweep, so that one short descent is paid for. Half of the operators in any order take
  * 30 ns each on the host. */
-static void few_steps_pay_for_a_short_descent(void **state) {
-  (void)state;
+TEST(few_steps_pay_for_a_short_descent) {
   lab s = two_kinds(525, 1, 525);
   int64_t value_ns = solved_value(s.problem, "potential", 17 * 30, 1, NULL);
   assert_in_range(value_ns, 20 * 525, 26 * 525);
@@ -60,11 +57,4 @@ static void few_steps_pay_for_a_short_descent(void **state) {
   lab_free(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_saves_least_stays_out_of_a_memory_that_is_short),
-      cmocka_unit_test(loads_are_balanced),
-      cmocka_unit_test(few_steps_pay_for_a_short_descent),
-  };
-  return cmocka_run_group_tests_name("potential", tests, NULL, NULL);
-}
+TEST_MAIN

@@ -22,7 +22,6 @@ static int32_t n_rows;
 static char folder[400];
 
 static int open_table(void **state) {
-  (void)state;
   const char *shared = getenv("SITU_SHARED");
   snprintf(folder, sizeof folder, "%s/data/workloads", shared ? shared : ".");
   char path[512];
@@ -125,8 +124,7 @@ static int32_t n_hosts(const situ_problem *p) {
   return n;
 }
 
-static void single_devices_have_the_published_loads(void **state) {
-  (void)state;
+TEST(single_devices_have_the_published_loads) {
   if (n_rows == 0) skip();
   for (int32_t row = 1; row < n_rows; row++) {
     instance i = open_row(row, SITU_OBJECTIVE_THROUGHPUT, false, 0);
@@ -153,8 +151,7 @@ static solve_run start_run(const instance *i, const char *name, int64_t max_step
 }
 
 /* With one step linear_dp splits the published order alone. */
-static void the_published_order_reaches_the_published_loads(void **state) {
-  (void)state;
+TEST(the_published_order_reaches_the_published_loads) {
   if (n_rows == 0) skip();
   for (int32_t row = 1; row < n_rows; row++) {
     instance i = open_row(row, SITU_OBJECTIVE_THROUGHPUT, false, 0);
@@ -178,8 +175,7 @@ static void the_published_order_reaches_the_published_loads(void **state) {
 
 /* Of the three workloads on which the one published order loses (gnmt_inference, inceptionv3_training,
  * resnet50_training) only inceptionv3_training still loses, and less. */
-static void linear_dp_loses_on_one_workload_only(void **state) {
-  (void)state;
+TEST(linear_dp_loses_on_one_workload_only) {
   if (n_rows == 0) skip();
   int32_t n_reached = 0, n_better = 0;
   for (int32_t row = 1; row < n_rows; row++) {
@@ -203,8 +199,7 @@ static void linear_dp_loses_on_one_workload_only(void **state) {
 
 /* On bert24 and gnmt the published code leaves out the edges of some nodes by number, which we do not. For training
  * that makes no difference; for inference a value is held against the exact optimum alone. */
-static void pipedream_reaches_the_published_loads(void **state) {
-  (void)state;
+TEST(pipedream_reaches_the_published_loads) {
   if (n_rows == 0) skip();
   for (int32_t row = 1; row < n_rows; row++) {
     if (is_latency(row)) continue;
@@ -223,8 +218,7 @@ static void pipedream_reaches_the_published_loads(void **state) {
 }
 
 /* Another version of the library gives other parts: comparable, not equal. */
-static void scotch_comes_near_the_published_loads(void **state) {
-  (void)state;
+TEST(scotch_comes_near_the_published_loads) {
   if (n_rows == 0 || scotch_solver.missing) skip();
   for (int32_t row = 1; row < n_rows; row++) {
     if (is_latency(row)) continue;
@@ -241,8 +235,7 @@ static void scotch_comes_near_the_published_loads(void **state) {
 
 /* Random starts and ties fall otherwise: comparable, not equal. Two of the published runs were cut off before the tenth
  * restart, and are worse for it. */
-static void steepest_descent_comes_near_the_published_local_search(void **state) {
-  (void)state;
+TEST(steepest_descent_comes_near_the_published_local_search) {
   if (n_rows == 0) skip();
   int32_t n_close = 0;
   for (int32_t row = 1; row < n_rows; row++) {
@@ -268,8 +261,7 @@ static void find_expert(char path[600], int32_t row) {
     snprintf(path, 600, "%s/human-experts/%.*s_inference_expert.json", folder, (int)strcspn(name, "_"), name);
 }
 
-static void expert_splits_have_the_published_values(void **state) {
-  (void)state;
+TEST(expert_splits_have_the_published_values) {
   if (n_rows == 0) skip();
   int32_t n_compared = 0;
   for (int32_t row = 1; row < n_rows; row++) {
@@ -289,8 +281,7 @@ static void expert_splits_have_the_published_values(void **state) {
   assert_int_equal(n_compared, 12);
 }
 
-static void all_on_the_host_has_the_published_latency(void **state) {
-  (void)state;
+TEST(all_on_the_host_has_the_published_latency) {
   if (n_rows == 0) skip();
   for (int32_t row = 1; row < n_rows; row++) {
     if (!is_latency(row)) continue;
@@ -302,16 +293,4 @@ static void all_on_the_host_has_the_published_latency(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(single_devices_have_the_published_loads),
-      cmocka_unit_test(the_published_order_reaches_the_published_loads),
-      cmocka_unit_test(linear_dp_loses_on_one_workload_only),
-      cmocka_unit_test(pipedream_reaches_the_published_loads),
-      cmocka_unit_test(scotch_comes_near_the_published_loads),
-      cmocka_unit_test(steepest_descent_comes_near_the_published_local_search),
-      cmocka_unit_test(expert_splits_have_the_published_values),
-      cmocka_unit_test(all_on_the_host_has_the_published_latency),
-  };
-  return cmocka_run_group_tests(tests, open_table, NULL);
-}
+int main(void) { return TEST_RUN(open_table, NULL); }

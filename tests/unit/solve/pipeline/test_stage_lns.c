@@ -10,8 +10,7 @@ static const situ_problem_options PIPELINE = {.objective = SITU_OBJECTIVE_THROUG
 
 /* Six operators in a row of 1, 2, 3, 4, 5, 6 on two accelerators, nothing to send, and a host on which each takes 100:
  * 21 in all, parted best as 1 + 2 + 3 + 4 = 10 and 5 + 6 = 11. The start has all on one accelerator. */
-static void a_row_of_operators_is_parted_evenly(void **state) {
-  (void)state;
+TEST(a_row_of_operators_is_parted_evenly) {
   lab s = lab_new();
   int32_t start[6];
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
@@ -33,8 +32,7 @@ static void a_row_of_operators_is_parted_evenly(void **state) {
 }
 
 /* With one device there is nothing to choose: the sum. */
-static void one_device_is_left_as_it_is(void **state) {
-  (void)state;
+TEST(one_device_is_left_as_it_is) {
   lab s = lab_new();
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   lab_operator(&s, "a", 3, 0, 0);
@@ -48,8 +46,7 @@ static void one_device_is_left_as_it_is(void **state) {
 /* Never worse than what it starts from, never better than the best of all placements. Every plan passes the judge, with
  * pins, colocation, unsupported classes and small memories. From one device it goes on in the order of devices that
  * this stands for; what linear_dp leaves, the best of several orders of devices, is nearly always the best of all. */
-static void small_pipelines_are_improved(void **state) {
-  (void)state;
+TEST(small_pipelines_are_improved) {
   int32_t n_all = 0, n_best = 0, n_improved = 0;
   for (uint64_t seed = 1; seed <= 300; seed++) {
     lab_options o = {.seed = seed,
@@ -79,11 +76,4 @@ static void small_pipelines_are_improved(void **state) {
   if (n_best * 100 < n_all * 95) fail_msg("%d of %d are the best", (int)n_best, (int)n_all);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_row_of_operators_is_parted_evenly),
-      cmocka_unit_test(one_device_is_left_as_it_is),
-      cmocka_unit_test(small_pipelines_are_improved),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

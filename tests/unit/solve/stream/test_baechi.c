@@ -45,8 +45,7 @@ static diamond diamond_new(int64_t memory_bytes, int64_t weight_bytes) {
 
 static int32_t find(const situ_graph *g, const char *name) { return situ_graph_find(g, name); }
 
-static void an_operator_with_one_consumer_goes_where_that_goes(void **state) {
-  (void)state;
+TEST(an_operator_with_one_consumer_goes_where_that_goes) {
   diamond x = diamond_new(SITU_UNLIMITED_BYTES, 0);
   lab_pose(&x.s, NULL);
   const situ_graph *g = x.s.graph;
@@ -64,8 +63,7 @@ static void an_operator_with_one_consumer_goes_where_that_goes(void **state) {
   lab_free(&x.s);
 }
 
-static void units_stay_small_beside_the_memory(void **state) {
-  (void)state;
+TEST(units_stay_small_beside_the_memory) {
   /* a quarter of 100 bytes holds two weights of 10 and a footprint, not three */
   diamond x = diamond_new(100, 10);
   lab_pose(&x.s, NULL);
@@ -77,8 +75,7 @@ static void units_stay_small_beside_the_memory(void **state) {
   lab_free(&x.s);
 }
 
-static void operators_pinned_apart_are_not_joined(void **state) {
-  (void)state;
+TEST(operators_pinned_apart_are_not_joined) {
   diamond x = diamond_new(SITU_UNLIMITED_BYTES, 0);
   int32_t pins[6] = {-1, -1, -1, -1, -1, -1};
   pins[1] = 0; /* in topological order b or c comes second, d fourth */
@@ -94,8 +91,7 @@ static void operators_pinned_apart_are_not_joined(void **state) {
 }
 
 /* No unit of the problem is parted, and some device may run each joined one. */
-static void every_unit_can_run_somewhere(void **state) {
-  (void)state;
+TEST(every_unit_can_run_somewhere) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(400); seed++) {
     lab_options o = {.seed = seed,
                      .n_operators = 20,
@@ -130,8 +126,7 @@ static void every_unit_can_run_somewhere(void **state) {
   }
 }
 
-static void a_device_waits_for_the_favourite_of_its_last_operator(void **state) {
-  (void)state;
+TEST(a_device_waits_for_the_favourite_of_its_last_operator) {
   for (int32_t favours = 0; favours < 2; favours++) {
     lab s = lab_new();
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
@@ -179,8 +174,7 @@ static int64_t value_of(const situ_problem *p, const char *name) {
 
 /* Unit times, unit transfers, two devices: a source and two chains of two. The favourite chain goes on at once, the
  * other pays one transfer: 1 + 1 + 2 = 4. One device takes 5. */
-static void a_fork_pays_one_transfer(void **state) {
-  (void)state;
+TEST(a_fork_pays_one_transfer) {
   if (lp_missing()) skip();
   lab s = lab_new();
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
@@ -200,8 +194,7 @@ static void a_fork_pays_one_transfer(void **state) {
 /* BaechiPyTorch's log for Inception-v3, batch 64, four accelerators of 8 GB, transfers of 0.12 ms + 0.215 ns/byte: one
  * device 457 ms, m-ETF 466, m-SCT 463, m-TOPO 533 (+2, +1, +17 %). Our costs are estimates, so only the picture is
  * held: filling by memory loses a tenth and more, and nothing gains over one device. */
-static void on_inception_nothing_gains_over_one_device_and_m_topo_loses(void **state) {
-  (void)state;
+TEST(on_inception_nothing_gains_over_one_device_and_m_topo_loses) {
   if (lp_missing()) skip();
   situ_instance_options o = {
       .size = sizeof(situ_instance_options), .model = "builtin:inception-v3?batch=64", .platform = "4*gtx1080ti-11g"};
@@ -235,15 +228,4 @@ static void on_inception_nothing_gains_over_one_device_and_m_topo_loses(void **s
   situ_instance_free(instance);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_operator_with_one_consumer_goes_where_that_goes),
-      cmocka_unit_test(units_stay_small_beside_the_memory),
-      cmocka_unit_test(operators_pinned_apart_are_not_joined),
-      cmocka_unit_test(every_unit_can_run_somewhere),
-      cmocka_unit_test(a_device_waits_for_the_favourite_of_its_last_operator),
-      cmocka_unit_test(a_fork_pays_one_transfer),
-      cmocka_unit_test(on_inception_nothing_gains_over_one_device_and_m_topo_loses),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

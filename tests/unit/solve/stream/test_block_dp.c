@@ -137,8 +137,7 @@ static double solve_layers(const char *name, double scale, situ_contention conte
 static const double PROOF_LIMIT_S = 60;
 static const double scales[] = {0, 0.005, 0.02, 0.1, 0.3, 1, 10, 100};
 
-static void layer_graphs_are_proved_optimal(void **state) {
-  (void)state;
+TEST(layer_graphs_are_proved_optimal) {
   static const char *const names[] = {"LayerGraphs/resnet50_inference", "LayerGraphs/bert24_inference"};
   const int32_t step = rounds_of(100) < 100 ? 3 : 1; /* of the scales some in make test */
   for (int32_t i = 0; i < 2; i++)
@@ -150,8 +149,7 @@ static void layer_graphs_are_proved_optimal(void **state) {
       }
 }
 
-static void table_of_hard_graphs(void **state) {
-  (void)state;
+TEST(table_of_hard_graphs) {
   if (!getenv("SITU_TABLE")) skip();
   const char *only = getenv("SITU_ONLY"), *with = getenv("SITU_WITH"), *limit = getenv("SITU_LIMIT");
   static const char *const names[] = {"LayerGraphs/inceptionv3_inference",  "OperatorGraphs/resnet50_inference",
@@ -166,8 +164,7 @@ static void table_of_hard_graphs(void **state) {
 
 /* ---- thin graphs ---- */
 
-static void cuts_are_the_operators_that_all_others_come_before_or_after(void **state) {
-  (void)state;
+TEST(cuts_are_the_operators_that_all_others_come_before_or_after) {
   lab l = lab_topcuoglu();
   arena *a = arena_new();
   thin_graph g;
@@ -181,8 +178,7 @@ static void cuts_are_the_operators_that_all_others_come_before_or_after(void **s
 }
 
 /* Task 7 takes 7, 15, 11; it gets 23 from task 3 and gives 17 to task 10. */
-static void a_deleted_operator_still_takes_its_time_on_the_way(void **state) {
-  (void)state;
+TEST(a_deleted_operator_still_takes_its_time_on_the_way) {
   lab l = lab_topcuoglu();
   arena *a = arena_new();
   thin_graph whole, g;
@@ -209,8 +205,7 @@ static void a_deleted_operator_still_takes_its_time_on_the_way(void **state) {
 }
 
 /* HEFT ends at 80; the block dynamic program proves its own value, which the schedule of HEFT bounds. */
-static void the_example_of_topcuoglu_is_solved_to_proof(void **state) {
-  (void)state;
+TEST(the_example_of_topcuoglu_is_solved_to_proof) {
   lab l = lab_topcuoglu();
   situ_plan *plan;
   situ_error e;
@@ -224,8 +219,7 @@ static void the_example_of_topcuoglu_is_solved_to_proof(void **state) {
 }
 
 /* States of equal devices are sorted, and the plan has to find its way back through who was who. */
-static void plans_of_equal_devices_are_as_good_as_the_search_says(void **state) {
-  (void)state;
+TEST(plans_of_equal_devices_are_as_good_as_the_search_says) {
   int32_t n_proved = 0, seeds = rounds_of(300);
   for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
     lab_options o = {.seed = seed,
@@ -245,14 +239,4 @@ static void plans_of_equal_devices_are_as_good_as_the_search_says(void **state) 
   assert_int_equal(n_proved, seeds);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(cuts_are_the_operators_that_all_others_come_before_or_after),
-      cmocka_unit_test(a_deleted_operator_still_takes_its_time_on_the_way),
-      cmocka_unit_test(the_example_of_topcuoglu_is_solved_to_proof),
-      cmocka_unit_test(plans_of_equal_devices_are_as_good_as_the_search_says),
-      cmocka_unit_test(layer_graphs_are_proved_optimal),
-      cmocka_unit_test(table_of_hard_graphs),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

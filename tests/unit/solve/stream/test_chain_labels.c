@@ -93,8 +93,7 @@ static void solve_and_compare(uint64_t seed, bool tight, int64_t limit_ns, const
 }
 
 /* Without memories that are too small labels leave nothing open, whether there is a plan or not. */
-static void limits_are_kept_at_the_optimum(void **state) {
-  (void)state;
+TEST(limits_are_kept_at_the_optimum) {
   int32_t exact = 0, none = 0, rounds = rounds_of(300);
   for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++)
     solve_and_compare(seed, false, 700 + (int64_t)(seed * 97 % 2000), "chain_labels", &exact, &none);
@@ -103,8 +102,7 @@ static void limits_are_kept_at_the_optimum(void **state) {
 }
 
 /* Nor for the portfolio, where memories bind too, but for what tensors take beside weights. */
-static void limits_and_memories_together(void **state) {
-  (void)state;
+TEST(limits_and_memories_together) {
   int32_t exact = 0, none = 0, rounds = rounds_of(200);
   for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++)
     solve_and_compare(seed, true, 900 + (int64_t)(seed * 97 % 2000), "auto", &exact, &none);
@@ -113,8 +111,7 @@ static void limits_and_memories_together(void **state) {
 }
 
 /* Memory alone, as priced_chain is tried. */
-static void memories_alone(void **state) {
-  (void)state;
+TEST(memories_alone) {
   int32_t exact = 0, none = 0, rounds = rounds_of(200);
   for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++)
     solve_and_compare(seed, true, 0, "priced_chain,chain_labels", &exact, &none);
@@ -125,8 +122,7 @@ static void memories_alone(void **state) {
 /* Two operators on two devices, 1 and 10 ns by the costs, 10 and 1 by the others, 2 ns each way. Within 14 the best is
  * one operator each: 1 + 2 + 10 = 13 by both; both on the first take 20 by the others. Within 1 there is no plan: 2 is
  * the least, which the certificate proves by itself where it is dear enough. */
-static void one_objective_under_the_other_by_hand(void **state) {
-  (void)state;
+TEST(one_objective_under_the_other_by_hand) {
   static const struct {
     int64_t limit_ns, value_ns;
   } rows[] = {{20, 2}, {19, 13}, {13, 13}, {12, 20}, {2, 20}, {1, SITU_NEVER_NS}};
@@ -164,12 +160,4 @@ static void one_objective_under_the_other_by_hand(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_objective_under_the_other_by_hand),
-      cmocka_unit_test(limits_are_kept_at_the_optimum),
-      cmocka_unit_test(memories_alone),
-      cmocka_unit_test(limits_and_memories_together),
-  };
-  return cmocka_run_group_tests_name("chain-labels", tests, NULL, NULL);
-}
+TEST_MAIN

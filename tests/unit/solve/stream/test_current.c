@@ -46,8 +46,7 @@ static void discard(small *x) {
 
 /* The smallest memory, 50 bytes, costs ten values: 10 * 20 / 50 = 4 ns a byte, and a thousandth. Value 22 (everything
  * on device 1, one after the other), 20 bytes of weights over and 6 of tensors at most. */
-static void a_byte_over_the_smallest_memory_costs_ten_values_in_proportion(void **state) {
-  (void)state;
+TEST(a_byte_over_the_smallest_memory_costs_ten_values_in_proportion) {
   small x;
   make(&x, 20);
   assert_true(x.now.price > 4.0009 && x.now.price < 4.0011);
@@ -67,8 +66,7 @@ static void a_byte_over_the_smallest_memory_costs_ten_values_in_proportion(void 
 
 /* a, b, c on device 0 take 15 in a row, and d 7 beside them on device 0 again: 22. The path is all four; on device 1 d
  * ends at 7, and the path is a, b, c. */
-static void a_schedule_is_explained_anew_after_each_change(void **state) {
-  (void)state;
+TEST(a_schedule_is_explained_anew_after_each_change) {
   small x;
   make(&x, 30);
   int32_t together[] = {0, 0, 0, 0}, apart[] = {0, 0, 0, 1}, d_first[] = {3, 0, 1, 2};
@@ -90,8 +88,7 @@ static void a_schedule_is_explained_anew_after_each_change(void **state) {
 
 /* In the order d, a, b, c: d may go anywhere (0 to 3), a before b only (0, 1), b between a and c (2 alone), c last or
  * just behind b (3). */
-static void an_operator_may_move_between_its_producers_and_its_users(void **state) {
-  (void)state;
+TEST(an_operator_may_move_between_its_producers_and_its_users) {
   small x;
   make(&x, 30);
   int32_t device[] = {0, 0, 0, 0}, order[] = {3, 0, 1, 2}, expected[][2] = {{0, 1}, {2, 2}, {3, 3}, {0, 3}};
@@ -115,8 +112,7 @@ static void an_operator_may_move_between_its_producers_and_its_users(void **stat
 
 /* From d behind the others on one device (22) to d on the other (15): its 70 bytes are 20 too many there, which costs
  * 20 * (10 * 30 / 50 + 0.001) = 120.02 more. b alone on device 1 ends c at 4 + 3 + 5 + 3 + 6 = 21, d ends at 17. */
-static void a_trial_tells_its_cost_only_below_a_limit(void **state) {
-  (void)state;
+TEST(a_trial_tells_its_cost_only_below_a_limit) {
   small x;
   make(&x, 30);
   int32_t together[] = {0, 0, 0, 0}, d_apart[] = {0, 0, 0, 1}, b_apart[] = {0, 1, 0, 0};
@@ -134,12 +130,4 @@ static void a_trial_tells_its_cost_only_below_a_limit(void **state) {
   discard(&x);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_byte_over_the_smallest_memory_costs_ten_values_in_proportion),
-      cmocka_unit_test(a_schedule_is_explained_anew_after_each_change),
-      cmocka_unit_test(an_operator_may_move_between_its_producers_and_its_users),
-      cmocka_unit_test(a_trial_tells_its_cost_only_below_a_limit),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

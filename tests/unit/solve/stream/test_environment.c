@@ -7,8 +7,7 @@
 
 enum { N_PROBLEMS = 300, N_DRAWS = 20 };
 
-static void devices_that_are_open_keep_support_pins_and_colocation(void **state) {
-  (void)state;
+TEST(devices_that_are_open_keep_support_pins_and_colocation) {
   int32_t served = 0;
   for (uint64_t seed = 0; seed < N_PROBLEMS; seed++) {
     lab l = lab_random_stream(seed);
@@ -45,8 +44,7 @@ static int64_t count_trials(void *context, const placement *where) {
   return 2 * (judge->scale_ns - 100);
 }
 
-static void a_judge_times_what_fits_and_says_when_it_is_over(void **state) {
-  (void)state;
+TEST(a_judge_times_what_fits_and_says_when_it_is_over) {
   lab_options o = {.seed = 1, .n_operators = 4, .n_devices = 2};
   o.options.objective = SITU_OBJECTIVE_LATENCY;
   lab l = lab_random(&o);
@@ -66,8 +64,7 @@ static void a_judge_times_what_fits_and_says_when_it_is_over(void **state) {
   lab_free(&l);
 }
 
-static void everything_on_one_device_takes_the_sum_of_its_times(void **state) {
-  (void)state;
+TEST(everything_on_one_device_takes_the_sum_of_its_times) {
   lab l = lab_topcuoglu();
   arena *a = arena_new();
   environment env;
@@ -86,8 +83,7 @@ static void everything_on_one_device_takes_the_sum_of_its_times(void **state) {
 }
 
 /* Times of operators 0, 1, 2 of the paper's table 1: 14 16 9, 13 19 18, 11 13 19; a unit of all three. */
-static void a_unit_follows_the_device_of_most_of_its_time(void **state) {
-  (void)state;
+TEST(a_unit_follows_the_device_of_most_of_its_time) {
   lab l = lab_topcuoglu();
   arena *a = arena_new();
   environment env;
@@ -105,12 +101,4 @@ static void a_unit_follows_the_device_of_most_of_its_time(void **state) {
   lab_free(&l);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(devices_that_are_open_keep_support_pins_and_colocation),
-      cmocka_unit_test(a_judge_times_what_fits_and_says_when_it_is_over),
-      cmocka_unit_test(everything_on_one_device_takes_the_sum_of_its_times),
-      cmocka_unit_test(a_unit_follows_the_device_of_most_of_its_time),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -5,8 +5,7 @@
 
 /* a (1) sends b (2) 6 bytes, c (3) stands alone. Pinned to 0, 1, 0: b ends at 1 + 6 + 2 = 9, c at 4 at the latest. With
  * c first b would end at 3 + 1 + 6 + 2 = 12: the start is that plan, and what is pinned may still change its turn. */
-static void what_is_pinned_is_not_taken_out(void **state) {
-  (void)state;
+TEST(what_is_pinned_is_not_taken_out) {
   int32_t pins[] = {0, 1, 0};
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 3; v++) lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 1 + v, 0, 0);
@@ -17,17 +16,13 @@ static void what_is_pinned_is_not_taken_out(void **state) {
   lab_free(&s);
 }
 
-static void without_a_plan_there_is_nothing_to_do(void **state) {
-  (void)state;
-  check_nothing_runs("iterated_greedy");
-}
+TEST(without_a_plan_there_is_nothing_to_do) { check_nothing_runs("iterated_greedy"); }
 
 /* Six operators in a row that take 10 on device 0 and 4 on device 1 and send 20 bytes each: 60 on device 0, 24 on
  * device
  * 1. Between lie schedules of 10 k + 20 + 4 (6 - k) > 24: operators put back one by one stay with their neighbours, and
  * only a stretch that goes whole, or all of them at once, leaves device 0. */
-static void a_whole_stretch_changes_its_device(void **state) {
-  (void)state;
+TEST(a_whole_stretch_changes_its_device) {
   enum { N = 6 };
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   int32_t start[N] = {0};
@@ -42,17 +37,6 @@ static void a_whole_stretch_changes_its_device(void **state) {
   lab_free(&s);
 }
 
-static void constraints_are_kept_and_small_problems_solved(void **state) {
-  (void)state;
-  check_small_streams("heft,single", "iterated_greedy", 95);
-}
+TEST(constraints_are_kept_and_small_problems_solved) { check_small_streams("heft,single", "iterated_greedy", 95); }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_pinned_is_not_taken_out),
-      cmocka_unit_test(without_a_plan_there_is_nothing_to_do),
-      cmocka_unit_test(a_whole_stretch_changes_its_device),
-      cmocka_unit_test(constraints_are_kept_and_small_problems_solved),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

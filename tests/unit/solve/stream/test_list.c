@@ -11,8 +11,7 @@
 #include "solve/stream/rank.h"
 #include "solve/stream/timeline.h"
 
-static void upward_ranks_are_those_of_the_paper(void **state) {
-  (void)state;
+TEST(upward_ranks_are_those_of_the_paper) {
   /* Topcuoglu et al. 2002, table 2 */
   static const double expected[10] = {108.000, 77.000, 80.000, 80.000, 69.000, 63.333, 42.667, 35.667, 44.333, 14.667};
   lab l = lab_topcuoglu();
@@ -26,8 +25,7 @@ static void upward_ranks_are_those_of_the_paper(void **state) {
   lab_free(&l);
 }
 
-static void heft_takes_80_on_the_example_of_its_paper(void **state) {
-  (void)state;
+TEST(heft_takes_80_on_the_example_of_its_paper) {
   lab l = lab_topcuoglu();
   arena *a = arena_new();
   rank_costs costs;
@@ -55,8 +53,7 @@ static int64_t value_of(const situ_problem *p, const char *name) {
   return value;
 }
 
-static void cpop_takes_86_on_the_example_of_its_paper(void **state) {
-  (void)state;
+TEST(cpop_takes_86_on_the_example_of_its_paper) {
   lab l = lab_topcuoglu();
   assert_int_equal(value_of(l.problem, "cpop"), 86);
   assert_true(value_of(l.problem, "heft") <= 80);
@@ -65,8 +62,7 @@ static void cpop_takes_86_on_the_example_of_its_paper(void **state) {
 
 /* Tensors that live long fill accelerators beyond what list scheduling sees of them: weights and the greatest
  * footprint. */
-static void heft_finds_a_plan_where_one_device_is_enough(void **state) {
-  (void)state;
+TEST(heft_finds_a_plan_where_one_device_is_enough) {
   int32_t n_alone = 0;
   for (uint64_t seed = 1; seed <= 60; seed++) {
     lab_options o = {.seed = seed,
@@ -100,8 +96,7 @@ static int64_t find_slowly(const int64_t (*busy)[2], int n, int64_t ready, int64
   return best;
 }
 
-static void timelines_find_the_first_gap(void **state) {
-  (void)state;
+TEST(timelines_find_the_first_gap) {
   enum { TASKS = 200 };
   for (uint64_t seed = 0; seed < 50; seed++) {
     arena *a = arena_new();
@@ -122,8 +117,7 @@ static void timelines_find_the_first_gap(void **state) {
   }
 }
 
-static void a_name_that_does_not_exist_is_answered_with_near_ones(void **state) {
-  (void)state;
+TEST(a_name_that_does_not_exist_is_answered_with_near_ones) {
   lab l = lab_topcuoglu();
   situ_plan *plan;
   situ_error error;
@@ -163,8 +157,7 @@ static void draw_priorities(int32_t n, rng *random, double *priority, int32_t *s
   }
 }
 
-static void a_sequence_at_hand_is_as_good_as_priorities(void **state) {
-  (void)state;
+TEST(a_sequence_at_hand_is_as_good_as_priorities) {
   for (uint64_t seed = 0; seed < DRAWN; seed++) {
     rng random = rng_new(seed);
     lab l = draw_problem(seed, &random);
@@ -205,8 +198,7 @@ static int32_t choose_and_compare(void *context, partial_schedule *s, int32_t v)
   return n > 0 ? s->candidates[v % n] : -1;
 }
 
-static void a_device_that_takes_an_operator_is_a_candidate(void **state) {
-  (void)state;
+TEST(a_device_that_takes_an_operator_is_a_candidate) {
   int64_t seen[2] = {0, 0};
   for (uint64_t seed = 0; seed < DRAWN; seed++) {
     rng random = rng_new(seed);
@@ -250,25 +242,11 @@ static double part_of_single(int32_t n_operators, const char *model, int64_t ste
 
 /* All on the CPU is 1. With half of the bytes there it takes about half as long, whatever the size; 30 steps are too
  * few for a repair that frees a little at a time. */
-static void where_memory_binds_a_large_problem_the_accelerators_still_hold_their_part(void **state) {
-  (void)state;
+TEST(where_memory_binds_a_large_problem_the_accelerators_still_hold_their_part) {
   double small = part_of_single(12000, "builtin:layered?operators=12000", 30);
   double large = part_of_single(36000, "builtin:layered?operators=36000", 30);
   assert_true(small < 0.75);
   assert_true(large < 1.15 * small);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(upward_ranks_are_those_of_the_paper),
-      cmocka_unit_test(heft_takes_80_on_the_example_of_its_paper),
-      cmocka_unit_test(cpop_takes_86_on_the_example_of_its_paper),
-      cmocka_unit_test(heft_finds_a_plan_where_one_device_is_enough),
-      cmocka_unit_test(timelines_find_the_first_gap),
-      cmocka_unit_test(a_sequence_at_hand_is_as_good_as_priorities),
-      cmocka_unit_test(a_device_that_takes_an_operator_is_a_candidate),
-      cmocka_unit_test(where_memory_binds_a_large_problem_the_accelerators_still_hold_their_part),
-      cmocka_unit_test(a_name_that_does_not_exist_is_answered_with_near_ones),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -30,8 +30,7 @@ static lab problem_of(uint64_t seed, int32_t n, situ_contention contention) {
 }
 
 /* Groups move only with members that take no time, so these problems have none. */
-static void a_window_that_holds_everything_is_solved_to_the_optimum(void **state) {
-  (void)state;
+TEST(a_window_that_holds_everything_is_solved_to_the_optimum) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(300); seed += 1 + (seed % 3 == 2)) {
     lab l = problem_of(seed, 7 + (int32_t)(seed % 3), SITU_CONTENTION_NONE);
     int64_t lower, best = value_of(l.problem, "branch_and_bound", 0, &lower),
@@ -43,8 +42,7 @@ static void a_window_that_holds_everything_is_solved_to_the_optimum(void **state
   }
 }
 
-static void searches_improve_on_their_start_and_stay_above_the_optimum(void **state) {
-  (void)state;
+TEST(searches_improve_on_their_start_and_stay_above_the_optimum) {
   int64_t sums[3] = {0};
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(200); seed++) {
     lab l = problem_of(seed, 10, SITU_CONTENTION_LINK);
@@ -65,10 +63,4 @@ static void searches_improve_on_their_start_and_stay_above_the_optimum(void **st
   assert_true(sums[2] * 100 <= sums[0] * 105);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_window_that_holds_everything_is_solved_to_the_optimum),
-      cmocka_unit_test(searches_improve_on_their_start_and_stay_above_the_optimum),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -38,8 +38,7 @@ static void own_rows(situ_costs *c) {
  * a 27 (b 14 + 18 + 19, c 14 + 18 + 18), then 3: a 27 + 11 = 38, b 14 + 12 + 13 = 39 -> 38 1 on b (16): 2 on b 35 (a 16
  * + 18 + 13 = 47), then 3: a 16 + 12 + 11 = 39, b 35 + 13 = 48 -> 39 1 on c (9): 2 on c 27 (a 9 + 18 + 13 = 40), then
  * 3: a 9 + 12 + 11 = 32, b 34, c 46 -> 32 HEFT and lookahead agree on c. */
-static void times_by_hand(void **state) {
-  (void)state;
+TEST(times_by_hand) {
   lab l = lab_topcuoglu();
   own_rows(l.costs);
   for (int32_t v = 0; v < 10; v++)
@@ -59,8 +58,7 @@ static void times_by_hand(void **state) {
 
 /* Task 1 ends first on c (9), but its only child that takes time, 2, runs nowhere but on b, 40 away: 9 + 40 + 5 = 54.
  * On b itself task 1 ends at 16, the child at 21. */
-static void a_device_far_from_the_child_is_left_aside(void **state) {
-  (void)state;
+TEST(a_device_far_from_the_child_is_left_aside) {
   lab l = lab_topcuoglu();
   own_rows(l.costs);
   for (int32_t v = 0; v < 10; v++)
@@ -172,8 +170,7 @@ static int32_t next_ready(const world *w, const situ_graph *g, const double *ran
   return next;
 }
 
-static void it_places_as_the_rule_says_on_plain_lists(void **state) {
-  (void)state;
+TEST(it_places_as_the_rule_says_on_plain_lists) {
   enum { PROBLEMS = 600 };
   int32_t differs_from_heft = 0;
   for (uint64_t seed = 1; seed <= PROBLEMS; seed++) {
@@ -227,11 +224,4 @@ static void it_places_as_the_rule_says_on_plain_lists(void **state) {
   assert_true(differs_from_heft > PROBLEMS / 4);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(times_by_hand),
-      cmocka_unit_test(a_device_far_from_the_child_is_left_aside),
-      cmocka_unit_test(it_places_as_the_rule_says_on_plain_lists),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -34,8 +34,7 @@ static int64_t weight_of(const matching_graph *g, const int32_t *mate) {
   return weight;
 }
 
-static void it_is_the_heaviest_of_all_matchings(void **state) {
-  (void)state;
+TEST(it_is_the_heaviest_of_all_matchings) {
   arena *a = arena_new();
   for (uint64_t seed = 1; seed <= 5000; seed++) {
     rng r = rng_new(seed);
@@ -62,8 +61,7 @@ static void it_is_the_heaviest_of_all_matchings(void **state) {
 }
 
 /* On a path 0 - 0 - 1 - 1 - ... of edges 2, 3, 2, 3, ... the edges of weight 3 win, and that is known from afar. */
-static void it_turns_round_long_paths(void **state) {
-  (void)state;
+TEST(it_turns_round_long_paths) {
   arena *a = arena_new();
   static int32_t to[2 * LARGE], mate[LARGE];
   static int64_t start[LARGE + 1], weight[2 * LARGE];
@@ -97,8 +95,7 @@ static int32_t augments(const matching_graph *g, int32_t u, int32_t *mate_of, in
   return 0;
 }
 
-static void with_equal_weights_it_is_a_largest_one(void **state) {
-  (void)state;
+TEST(with_equal_weights_it_is_a_largest_one) {
   arena *a = arena_new();
   static int32_t to[LARGE_EDGES], mate[LARGE], mate_of[LARGE], seen[LARGE];
   static int64_t start[LARGE + 1], weight[LARGE_EDGES];
@@ -119,11 +116,4 @@ static void with_equal_weights_it_is_a_largest_one(void **state) {
   arena_free(a);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(it_is_the_heaviest_of_all_matchings),
-      cmocka_unit_test(it_turns_round_long_paths),
-      cmocka_unit_test(with_equal_weights_it_is_a_largest_one),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -16,8 +16,7 @@ static lab draw(uint64_t seed, int32_t n) {
   return lab_random(&o);
 }
 
-static void strands_are_chains_and_numbered_upwards(void **state) {
-  (void)state;
+TEST(strands_are_chains_and_numbered_upwards) {
   for (uint64_t seed = 1; seed <= 200; seed++) {
     lab l = draw(seed, 60);
     arena *a = arena_new();
@@ -49,8 +48,7 @@ static void strands_are_chains_and_numbered_upwards(void **state) {
 }
 
 /* Two diamonds joined by one edge, all weights 1: igraph's fast-greedy, Louvain and optimal modularity find the two. */
-static void a_double_diamond_has_two_communities(void **state) {
-  (void)state;
+TEST(a_double_diamond_has_two_communities) {
   static const int32_t edges[9][2] = {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}, {4, 5}, {4, 6}, {5, 7}, {6, 7}};
   int32_t start[9] = {0}, near[18], at = 0, next_start[9] = {0}, next[9];
   double weight[18], strength[8] = {0};
@@ -107,8 +105,7 @@ static void hold(const modules *m, const strand_graph *g, int32_t most, uint64_t
   }
 }
 
-static void modules_are_convex_and_not_too_large(void **state) {
-  (void)state;
+TEST(modules_are_convex_and_not_too_large) {
   for (uint64_t seed = 1; seed <= 600; seed++) {
     lab l = draw(seed, 20 + (int32_t)(seed % 120));
     arena *a = arena_new();
@@ -128,11 +125,4 @@ static void modules_are_convex_and_not_too_large(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(strands_are_chains_and_numbered_upwards),
-      cmocka_unit_test(a_double_diamond_has_two_communities),
-      cmocka_unit_test(modules_are_convex_and_not_too_large),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

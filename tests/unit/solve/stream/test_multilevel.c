@@ -21,15 +21,9 @@ static int64_t value_by(const char *name, const char *rule) {
 }
 
 /* The same number of simulations; where memory binds (what stays takes 1.76 GB, each GPU has 0.4 GB) no worse. */
-static void coarse_moves_gain_more_than_fine_ones_in_a_large_problem(void **state) {
-  (void)state;
+TEST(coarse_moves_gain_more_than_fine_ones_in_a_large_problem) {
   assert_true(value_by("multilevel", "reserve gpu=1") < value_by("tabu", "reserve gpu=1"));
   assert_true(value_by("multilevel", "reserve gpu=15600000000") <= value_by("heft", "reserve gpu=15600000000"));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(coarse_moves_gain_more_than_fine_ones_in_a_large_problem),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -42,8 +42,7 @@ static lab random_layers(rng *r) {
 }
 
 /* Of 3^8 placements the best in half of the problems, and one within a tenth of it in four of five. */
-static void what_spills_is_nearly_the_best(void **state) {
-  (void)state;
+TEST(what_spills_is_nearly_the_best) {
   int32_t best = 0, near = 0, rounds = rounds_of(200);
   for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++) {
     rng r = rng_new(seed);
@@ -64,7 +63,4 @@ static void what_spills_is_nearly_the_best(void **state) {
     fail_msg("of %d problems the best in %d, near it in %d", (int)rounds, (int)best, (int)near);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(what_spills_is_nearly_the_best)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -3,16 +3,12 @@
 #include "../../../lab/test.h"
 #include "small_streams.h"
 
-static void without_a_plan_there_is_nothing_to_do(void **state) {
-  (void)state;
-  check_nothing_runs("regions");
-}
+TEST(without_a_plan_there_is_nothing_to_do) { check_nothing_runs("regions"); }
 
 /* Four operators in a row that take 10 on device 0 and 4 on device 1 and send 100 bytes each; eight that take 1 stay on
  * device 0. All on device 0: 40 + 8. The row on device 1: 16. At least 100 + 16 for all that parts the row, so only all
  * of it together leaves device 0. */
-static void a_whole_region_changes_its_device(void **state) {
-  (void)state;
+TEST(a_whole_region_changes_its_device) {
   enum { ROW = 4, N = 12 };
   for (int32_t links = 0; links < 2; links++) {
     lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
@@ -36,8 +32,7 @@ static void a_whole_region_changes_its_device(void **state) {
  * the last a. Each a sends 100 bytes to the next while b and c run; all else only waits. All on device 0: 21 x 22. Each
  * a on device 1 gains 16, and each end of a run of them costs 98, so that fewer than 13 together gain nothing. All 19:
  * 462 - 19 x 16 + 2 x 98. */
-static void what_repeats_changes_its_device_everywhere(void **state) {
-  (void)state;
+TEST(what_repeats_changes_its_device_everywhere) {
   enum { TURNS = 21, N = 3 * TURNS };
   static char names[N][8];
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
@@ -59,17 +54,6 @@ static void what_repeats_changes_its_device_everywhere(void **state) {
   lab_free(&s);
 }
 
-static void constraints_are_kept_and_small_problems_solved(void **state) {
-  (void)state;
-  check_small_streams("heft,single", "regions", 80);
-}
+TEST(constraints_are_kept_and_small_problems_solved) { check_small_streams("heft,single", "regions", 80); }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(without_a_plan_there_is_nothing_to_do),
-      cmocka_unit_test(a_whole_region_changes_its_device),
-      cmocka_unit_test(what_repeats_changes_its_device_everywhere),
-      cmocka_unit_test(constraints_are_kept_and_small_problems_solved),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -7,8 +7,7 @@
 /* a (4 ns) sends 3 bytes to b (5 ns), b to c (6 ns); d (7 ns) stands alone. a and d are on device 0, b and c on device
  * 1, a byte a nanosecond between them. With d first: d ends at 7, a at 11, b starts at 14, c ends at 25. a has 18 ns to
  * the end of everything, d 7: with a first b starts at 7 and c ends at 18, d at 11. */
-static void the_best_placement_is_dispatched_anew(void **state) {
-  (void)state;
+TEST(the_best_placement_is_dispatched_anew) {
   lab s = lab_new();
   arena *a = arena_new();
   budget limit = budget_new(10, 0, NULL, NULL);
@@ -39,7 +38,4 @@ static void the_best_placement_is_dispatched_anew(void **state) {
   lab_free(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_best_placement_is_dispatched_anew)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -82,8 +82,7 @@ static void check_chain(const chain *c, const situ_graph *g) {
     }
 }
 
-static void boundaries_are_where_one_operator_parts_the_graph(void **state) {
-  (void)state;
+TEST(boundaries_are_where_one_operator_parts_the_graph) {
   int32_t closed = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
     lab_options o = {.seed = seed,
@@ -133,8 +132,7 @@ static situ_instance *open_instance(const char *model, const char *platform, con
 }
 
 /* Each layer has two: attention and feed-forward part, each closed by its addition. Rotary tables do not tie them. */
-static void a_transformer_is_a_chain_of_half_layers(void **state) {
-  (void)state;
+TEST(a_transformer_is_a_chain_of_half_layers) {
   situ_instance *instance =
       open_instance("builtin:llama?layers=6&hidden=64&heads=4&kv_heads=2&ffn=128&vocab=100", "cpu+2*a100-80g", NULL);
   const situ_problem *p = situ_instance_problem(instance);
@@ -163,8 +161,7 @@ static void a_transformer_is_a_chain_of_half_layers(void **state) {
 
 /* ---- servers ---- */
 
-static void equal_servers_and_devices_are_found(void **state) {
-  (void)state;
+TEST(equal_servers_and_devices_are_found) {
   situ_instance *instance = open_instance(
       "builtin:resnet50", "2*(cpu+4*a100-80g@nvlink)+3*(cpu+2*v100-16g)+(cpu+2*v100-16g)@ethernet-1g", NULL);
   arena *a = arena_new();
@@ -336,8 +333,7 @@ static void compare(situ_problem_options options, int32_t seeds, bool memory) {
   if (getenv("SITU_TELL")) printf("%d plans, %d optimal among all placements\n", (int)plans, (int)equal_to_all);
 }
 
-static void no_plan_of_its_kind_is_faster(void **state) {
-  (void)state;
+TEST(no_plan_of_its_kind_is_faster) {
   situ_problem_options o = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
   compare(o, 500, false);
   compare(o, 500, true);
@@ -345,8 +341,7 @@ static void no_plan_of_its_kind_is_faster(void **state) {
   compare(o, 200, true);
 }
 
-static void no_pipeline_of_its_kind_has_a_shorter_period(void **state) {
-  (void)state;
+TEST(no_pipeline_of_its_kind_has_a_shorter_period) {
   situ_problem_options o = {.size = sizeof(situ_problem_options),
                             .objective = SITU_OBJECTIVE_THROUGHPUT,
                             .communication = SITU_COMMUNICATION_LINK};
@@ -360,8 +355,7 @@ static void no_pipeline_of_its_kind_has_a_shorter_period(void **state) {
 }
 
 /* The language model of the documentation, made small, over two servers of two kinds, against all plans of the kind. */
-static void a_small_language_model_gets_the_best_plan(void **state) {
-  (void)state;
+TEST(a_small_language_model_gets_the_best_plan) {
   for (int32_t throughput = 0; throughput < 2; throughput++) {
     situ_problem_options o = {.size = sizeof(situ_problem_options),
                               .objective = throughput ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY};
@@ -411,8 +405,7 @@ static void a_small_language_model_gets_the_best_plan(void **state) {
 /* Four servers of two devices, each with half as much again as an even share of the weights. List scheduling over all
  * devices finds no plan that fits; split over servers first, it does, and it gains over a chain of devices by running a
  * layer on both devices of a server. */
-static void servers_that_spread_their_layers_are_faster_than_chains_of_devices(void **state) {
-  (void)state;
+TEST(servers_that_spread_their_layers_are_faster_than_chains_of_devices) {
   situ_instance *instance = open_instance("builtin:llama?layers=16&hidden=4096&heads=32&kv_heads=8&ffn=11008",
                                           "4*(2*a100-80g@nvlink)@ethernet-25g", NULL);
   const situ_problem *whole = situ_instance_problem(instance);
@@ -447,15 +440,4 @@ static void servers_that_spread_their_layers_are_faster_than_chains_of_devices(v
   situ_instance_free(instance);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(boundaries_are_where_one_operator_parts_the_graph),
-      cmocka_unit_test(a_transformer_is_a_chain_of_half_layers),
-      cmocka_unit_test(equal_servers_and_devices_are_found),
-      cmocka_unit_test(no_plan_of_its_kind_is_faster),
-      cmocka_unit_test(no_pipeline_of_its_kind_has_a_shorter_period),
-      cmocka_unit_test(a_small_language_model_gets_the_best_plan),
-      cmocka_unit_test(servers_that_spread_their_layers_are_faster_than_chains_of_devices),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -34,8 +34,7 @@ static void place_by(outcome *out, const char *name, const char *rule, const int
 static outcome a, b;
 
 /* It starts from heft. What stays takes 1.76 GB; each GPU has 16 or 0.4 GB. */
-static void a_plan_of_heft_gets_shorter_with_memory_ample_and_tight(void **state) {
-  (void)state;
+TEST(a_plan_of_heft_gets_shorter_with_memory_ample_and_tight) {
   static const char *const RULES[] = {"reserve gpu=1", "reserve gpu=15600000000"};
   for (int k = 0; k < 2; k++) {
     place_by(&a, "heft", RULES[k], NULL);
@@ -44,16 +43,14 @@ static void a_plan_of_heft_gets_shorter_with_memory_ample_and_tight(void **state
   }
 }
 
-static void equal_steps_give_equal_plans(void **state) {
-  (void)state;
+TEST(equal_steps_give_equal_plans) {
   place_by(&a, "slices", "reserve gpu=15600000000", NULL);
   place_by(&b, "slices", "reserve gpu=15600000000", NULL);
   assert_memory_equal(&a, &b, sizeof a);
 }
 
 /* Every seventh operator is pinned to the CPU, whatever that costs. */
-static void pinned_operators_stay(void **state) {
-  (void)state;
+TEST(pinned_operators_stay) {
   static int32_t pins[N_OPERATORS];
   int32_t moved = 0;
   for (int32_t v = 0; v < N_OPERATORS; v++) pins[v] = v % 7 ? -1 : 0;
@@ -66,11 +63,4 @@ static void pinned_operators_stay(void **state) {
   assert_true(moved > 0 && b.value_ns < a.value_ns);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_plan_of_heft_gets_shorter_with_memory_ample_and_tight),
-      cmocka_unit_test(equal_steps_give_equal_plans),
-      cmocka_unit_test(pinned_operators_stay),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

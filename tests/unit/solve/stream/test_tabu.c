@@ -9,8 +9,7 @@ static const situ_problem_options FREE_LINKS = {.execution = SITU_EXECUTION_STRE
 /* u takes 10 on device 0 and 9 on device 1, v 5 and 30, w 30 and 10; u sends v 20 bytes. By upward rank u comes before
  * v and w, and ends first on device 1: 9. Then v ends at 9 + 20 + 5 = 34 on device 0, at 39 or later on device 1. With
  * u and v on device 0 all ends at 15. */
-static void the_local_optimum_of_heft_is_left(void **state) {
-  (void)state;
+TEST(the_local_optimum_of_heft_is_left) {
   lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   int64_t times[3][2] = {{10, 9}, {5, 30}, {30, 10}};
   for (int32_t v = 0; v < 3; v++) {
@@ -31,8 +30,7 @@ static void the_local_optimum_of_heft_is_left(void **state) {
  * 0 end at 4 * 10 + 3 = 43, all on device 1 at 4 * 4 + 3 = 19. With the first one, two, three on device 1 it is 4 + 20
  * + 10 + 1 + 10 + 1 + 10 = 56, then 50 and 44: three moves that lose lie between, and after the first of them the way
  * back is the best. */
-static void the_way_back_is_forbidden_while_a_valley_is_crossed(void **state) {
-  (void)state;
+TEST(the_way_back_is_forbidden_while_a_valley_is_crossed) {
   enum { X = 4, N = 2 * X - 1 };
   lab s = lab_mesh(3, SITU_UNLIMITED_BYTES);
   int32_t pins[N], start[N];
@@ -62,8 +60,7 @@ static void the_way_back_is_forbidden_while_a_valley_is_crossed(void **state) {
 
 /* On one device the value is the sum of times: 1 + 2 + 3. With every operator pinned it is what the pins make it: 1 + 6
  * (the transfer) + 2, and 3 beside. There is nothing to try, and steps are spent all the same. */
-static void a_search_with_nothing_to_move_ends(void **state) {
-  (void)state;
+TEST(a_search_with_nothing_to_move_ends) {
   int32_t pins[] = {0, 1, 0};
   for (int32_t n_devices = 1; n_devices <= 2; n_devices++) {
     lab s = lab_mesh(n_devices, SITU_UNLIMITED_BYTES);
@@ -77,17 +74,6 @@ static void a_search_with_nothing_to_move_ends(void **state) {
   }
 }
 
-static void constraints_are_kept_and_small_problems_solved(void **state) {
-  (void)state;
-  check_small_streams(NULL, "tabu", 98);
-}
+TEST(constraints_are_kept_and_small_problems_solved) { check_small_streams(NULL, "tabu", 98); }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_local_optimum_of_heft_is_left),
-      cmocka_unit_test(the_way_back_is_forbidden_while_a_valley_is_crossed),
-      cmocka_unit_test(a_search_with_nothing_to_move_ends),
-      cmocka_unit_test(constraints_are_kept_and_small_problems_solved),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

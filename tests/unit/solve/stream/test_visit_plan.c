@@ -35,8 +35,7 @@ static situ_plan *plan_of(const situ_problem *p, bool no_bounds) {
   return plan;
 }
 
-static void the_plan_has_operators_where_the_bound_has_them(void **state) {
-  (void)state;
+TEST(the_plan_has_operators_where_the_bound_has_them) {
   lab l = residual(290);
   assert_int_equal(brute_force(l.problem, NULL), 130);
   situ_plan *plan = plan_of(l.problem, false);
@@ -49,8 +48,7 @@ static void the_plan_has_operators_where_the_bound_has_them(void **state) {
 
 /* Without bounds there are no labels, and where everything fits (4 x 5 = 20 ns) there is no path: the plan is HEFT's.
  */
-static void without_labels_the_plan_is_that_of_heft(void **state) {
-  (void)state;
+TEST(without_labels_the_plan_is_that_of_heft) {
   lab tight = residual(290), loose = residual(10000);
   situ_plan *plan = plan_of(tight.problem, true);
   assert_true(plan->value_ns >= 130 && plan->value_ns < SITU_NEVER_NS);
@@ -62,8 +60,4 @@ static void without_labels_the_plan_is_that_of_heft(void **state) {
   lab_free(&loose);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_plan_has_operators_where_the_bound_has_them),
-                                     cmocka_unit_test(without_labels_the_plan_is_that_of_heft)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

@@ -36,8 +36,7 @@ static double times_as_fast_as_one_device(const char *model, const char *platfor
 
 /* Four equal layers over T steps flow through four devices in T + 3 of the 4 T steps that one device takes: 3.8 times
  * as fast with T = 60, less what does not flow, which a small vocabulary and a large batch make little. */
-static void the_layers_of_a_recurrent_network_flow_through_the_devices(void **state) {
-  (void)state;
+TEST(the_layers_of_a_recurrent_network_flow_through_the_devices) {
   double ratio =
       times_as_fast_as_one_device("builtin:rnnlm?layers=4&hidden=1024&vocab=10&batch=256&steps=60", "cpu+4*p100-16g");
   assert_true(ratio > 0.9 * 240 / 63.0);
@@ -45,8 +44,7 @@ static void the_layers_of_a_recurrent_network_flow_through_the_devices(void **st
 }
 
 /* The encoder must end before the decoder begins: only if both have all devices do both flow. */
-static void encoder_and_decoder_both_have_all_devices(void **state) {
-  (void)state;
+TEST(encoder_and_decoder_both_have_all_devices) {
   assert_true(times_as_fast_as_one_device("builtin:gnmt?layers=2&batch=64&steps=20&vocab=100", "cpu+2*p100-16g") >
               1.35);
 }
@@ -100,8 +98,7 @@ static int64_t best_of_intervals(const situ_problem *p) {
 }
 
 /* Five steps: one for each number of devices, and what must be valued before. */
-static void intervals_of_whole_layers_are_the_best_of_all(void **state) {
-  (void)state;
+TEST(intervals_of_whole_layers_are_the_best_of_all) {
   for (uint64_t seed = 0; seed < 60; seed++) {
     lab l = random_layers(seed);
     situ_solve_options o = {.size = sizeof o, .solvers = "layers", .max_steps = 5, .no_bounds = true};
@@ -135,8 +132,7 @@ static int64_t value_of_people(const situ_problem *p, int32_t n_layers) {
   return found.value_ns;
 }
 
-static void auto_is_never_behind_the_layout_of_people_on_a_large_network(void **state) {
-  (void)state;
+TEST(auto_is_never_behind_the_layout_of_people_on_a_large_network) {
   situ_instance_options o = {.size = sizeof(situ_instance_options),
                              .model = "builtin:gnmt?layers=4&batch=64&steps=40",
                              .platform = "cpu+4*p100-16g",
@@ -178,8 +174,7 @@ static int64_t value_with_attention_on_the_host(const situ_problem *p, int32_t n
 
 /* The attention of 60 steps makes 60 x 60 x 8 x 256 floats twice, 59 MB, and a GPU has room for 60 MB: layers, which
  * take less, go on the GPUs, two of each family on each, or on the host too, where attention stays: the better. */
-static void what_fills_the_accelerators_is_left_to_the_host(void **state) {
-  (void)state;
+TEST(what_fills_the_accelerators_is_left_to_the_host) {
   situ_instance_options o = {.size = sizeof(situ_instance_options),
                              .model = "builtin:gnmt?layers=4&batch=8&hidden=256&vocab=1000&steps=60",
                              .platform = "cpu+2*v100-16g",
@@ -211,13 +206,4 @@ static void what_fills_the_accelerators_is_left_to_the_host(void **state) {
   situ_instance_free(instance);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_layers_of_a_recurrent_network_flow_through_the_devices),
-      cmocka_unit_test(intervals_of_whole_layers_are_the_best_of_all),
-      cmocka_unit_test(auto_is_never_behind_the_layout_of_people_on_a_large_network),
-      cmocka_unit_test(encoder_and_decoder_both_have_all_devices),
-      cmocka_unit_test(what_fills_the_accelerators_is_left_to_the_host),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN

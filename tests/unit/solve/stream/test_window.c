@@ -23,8 +23,7 @@ static lab draw(uint64_t seed) {
   return lab_random(&o);
 }
 
-static void a_window_of_everything_is_solved_as_by_brute_force(void **state) {
-  (void)state;
+TEST(a_window_of_everything_is_solved_as_by_brute_force) {
   int32_t solved = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(2000); seed++) {
     lab l = draw(seed);
@@ -62,8 +61,7 @@ static void a_window_of_everything_is_solved_as_by_brute_force(void **state) {
 }
 
 /* Device 0 is busy to 10, device 1 to 0; the strand takes 4 on either; from its end it takes 9 on 0 and 17 on 1. */
-static void a_context_moves_the_choice(void **state) {
-  (void)state;
+TEST(a_context_moves_the_choice) {
   lab l = draw(2);
   window w = {.problem = l.problem, .n = 1, .n_devices = 2, .group = {-1}};
   w.time_ns[0][0] = w.time_ns[0][1] = 4;
@@ -91,8 +89,7 @@ static void a_context_moves_the_choice(void **state) {
 }
 
 /* The same window later in time, with a longer way to the end, has the same signature. */
-static void windows_that_differ_by_a_shift_are_alike(void **state) {
-  (void)state;
+TEST(windows_that_differ_by_a_shift_are_alike) {
   lab l = draw(4);
   window w = {.problem = l.problem, .n = 1, .n_devices = 2, .group = {-1}};
   static uint8_t one[WINDOW_SIGNATURE], other[WINDOW_SIGNATURE];
@@ -115,11 +112,4 @@ static void windows_that_differ_by_a_shift_are_alike(void **state) {
   lab_free(&l);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_window_of_everything_is_solved_as_by_brute_force),
-      cmocka_unit_test(a_context_moves_the_choice),
-      cmocka_unit_test(windows_that_differ_by_a_shift_are_alike),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN
