@@ -1,7 +1,5 @@
 /* Transformers made of the modules of a file, under the names that their authors give them: transformers, timm,
  * diffusers. */
-#include <stdio.h>
-
 #include "base/checked.h"
 #include "read/module_net.h"
 
@@ -26,27 +24,24 @@ const attention_names attention_across = {"cross_attention",
 
 net_value module_attention(module_net *m, const attention_names *names, net_value x, net_value other, int64_t heads,
                            net_value bias) {
-  char own[MODULE_PATH + 32];
   net_value parts[3] = {NET_NONE, NET_NONE, NET_NONE};
   if (other == NET_NONE) other = x;
   if (names->fused[0] && module_has(m, names->fused)) {
     net_value all = module_linear(m, names->fused, x);
-    snprintf(own, sizeof own, "%s.%s.split", m->path, names->op);
-    net_split(m->net, own, all, -1, parts, 3);
+    net_split(m->net, module_name(m, "%s.split", names->op), all, -1, parts, 3);
   } else {
     parts[0] = module_linear(m, names->query, x);
     parts[1] = module_linear(m, names->key, other);
     parts[2] = module_linear(m, names->value, other);
   }
-  snprintf(own, sizeof own, "%s.%s", m->path, names->op);
   int64_t width = net_dim(m->net, parts[0], -1);
   if (heads < 1) net_refuse(m->net, "has no number of heads in its configuration");
   if (heads > 0 && width % heads != 0)
     net_refuse(m->net, "has %lld heads of attention for a width of %lld", (long long)heads, (long long)width);
   const net_value inputs[] = {parts[0], parts[1], parts[2], bias};
-  net_value y =
-      net_op(m->net, own, "Attention", NET_ATTRS(NET_INT("q_num_heads", heads), NET_INT("kv_num_heads", heads)), inputs,
-             bias == NET_NONE ? 3 : 4);
+  net_value y = net_op(m->net, module_name(m, "%s", names->op), "Attention",
+                       NET_ATTRS(NET_INT("q_num_heads", heads), NET_INT("kv_num_heads", heads)), inputs,
+                       bias == NET_NONE ? 3 : 4);
   return module_linear(m, names->out, y);
 }
 
@@ -55,14 +50,11 @@ net_value module_pair_bias(module_net *m, int64_t places) {
       "attention.self.relative_position_bias_table|attention.relative_position_bias.relative_position_bias_table|"
       "attention.attention.relative_position_bias.relative_position_bias_table|"
       "relative_position_bias.relative_position_bias_table|attn.relative_position_bias_table";
-  char own[MODULE_PATH + 32];
   net *n = m->net;
   if (!module_has(m, table)) return NET_NONE;
   net_value x = module_embed(m, table, 0, sat_mul(places, places));
-  snprintf(own, sizeof own, "%s.bias.reshape", m->path);
-  x = net_reshape(n, own, x, NET_SHAPE(1, places, places, net_dim(n, x, 1)));
-  snprintf(own, sizeof own, "%s.bias", m->path);
-  return net_transpose(n, own, x, NET_SHAPE(0, 3, 1, 2));
+  x = net_reshape(n, module_name(m, "bias.reshape"), x, NET_SHAPE(1, places, places, net_dim(n, x, 1)));
+  return net_transpose(n, module_name(m, "bias"), x, NET_SHAPE(0, 3, 1, 2));
 }
 
 static const char up[] =
@@ -73,19 +65,15 @@ static const char down[] =
 static const char gate[] = "mlp.gate_proj";
 
 net_value module_feed_forward(module_net *m, net_value x) {
-  char own[MODULE_PATH + 32];
   bool gated = module_dim_of(m, up, 0) == sat_mul(2, module_dim_of(m, down, 1));
   net_value y = module_linear(m, up, x), halves[2];
   if (gated) {
-    snprintf(own, sizeof own, "%s.gate.split", m->path);
-    net_split(m->net, own, y, -1, halves, 2);
+    net_split(m->net, module_name(m, "gate.split"), y, -1, halves, 2);
     y = module_act(m, "act", "Gelu", halves[1]);
-    snprintf(own, sizeof own, "%s.gate", m->path);
-    y = net_op2(m->net, own, "Mul", halves[0], y);
+    y = net_op2(m->net, module_name(m, "gate"), "Mul", halves[0], y);
   } else if (module_has(m, gate)) {
     net_value act = module_act(m, "act", "Gelu", module_linear(m, gate, x));
-    snprintf(own, sizeof own, "%s.gate", m->path);
-    y = net_op2(m->net, own, "Mul", act, y);
+    y = net_op2(m->net, module_name(m, "gate"), "Mul", act, y);
   } else {
     y = module_act(m, "act", "Gelu", y);
   }

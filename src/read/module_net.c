@@ -108,6 +108,31 @@ void module_leave(module_net *m) {
   m->path[m->path_ends[--m->depth]] = '\0';
 }
 
+static const char *put_together(module_net *m, const char *path, const char *format, va_list arguments) {
+  char text[2 * MODULE_PATH];
+  size_t at = (size_t)snprintf(text, sizeof text, "%s%s", path, *path ? "." : "");
+  c_locale_vprint(text + at, sizeof text - at, format, arguments);
+  const char *kept = arena_string(m->a, text);
+  if (!kept) net_no_memory(m->net);
+  return kept ? kept : "";
+}
+
+const char *module_text(module_net *m, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const char *text = put_together(m, "", format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+const char *module_name(module_net *m, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const char *name = put_together(m, m->path, format, arguments);
+  va_end(arguments);
+  return name;
+}
+
 /* Writes the path of the first `n` bytes of `names` below the place where we are. */
 static bool full_name(const module_net *m, char *into, const char *names, size_t n) {
   size_t at = m->path_ends[m->depth];

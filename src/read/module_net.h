@@ -66,6 +66,10 @@ const char *module_folder(const module_net *m, const char *paths);
 /* A dimension of a module's weight, from the end when negative; 0: it has none. */
 int64_t module_dim_of(const module_net *m, const char *names, int32_t axis);
 
+/* A name that is put together, and the same below the place where we are. They stay as long as the network is made. */
+const char *module_text(module_net *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *module_name(module_net *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* ---- what the configuration says ---- */
 
 int64_t module_config(const module_net *m, const char *key, int64_t default_value);

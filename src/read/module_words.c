@@ -89,15 +89,13 @@ net_value module_conv(module_net *m, const char *names, net_value x, net_window 
 /* x and a matrix [out, in], turned as products need it. */
 static net_value product(module_net *m, const char *name, const lm_tensor *t, int64_t more, net_value bias,
                          net_value x) {
-  char of_bias[NAME + 8];
   int64_t in = 1;
   for (int32_t i = 1; i < t->rank; i++) in = sat_mul(in, t->dims[i]); /* a convolution of one place, too */
   net_value matrix = stored(m, t, NET_SHAPE(in, t->dims[0]), more);
   if (bias != NET_NONE && net_rank(m->net, x) == 2)
     return net_op(m->net, name, "Gemm", NET_NO_ATTRS, NET_VALUES(x, matrix, bias));
   net_value y = net_op2(m->net, name, "MatMul", x, matrix);
-  snprintf(of_bias, sizeof of_bias, "%s.bias", name);
-  return bias == NET_NONE ? y : net_op2(m->net, of_bias, "Add", y, bias);
+  return bias == NET_NONE ? y : net_op2(m->net, module_text(m, "%s.bias", name), "Add", y, bias);
 }
 
 net_value module_linear(module_net *m, const char *names, net_value x) {
@@ -128,8 +126,7 @@ net_value module_linear_rows(module_net *m, const char *names, const char *bias,
   part.bytes = (int64_t)((double)t->bytes * (double)(to - from) / (double)last);
   net_value b = NET_NONE;
   if (added && added->weight) b = net_stored_weight(m->net, NET_SHAPE(to - from), added->weight->dtype, 0);
-  snprintf(of_part, sizeof of_part, "%s.%lld", name, (long long)from);
-  return product(m, of_part, &part, 0, b, x);
+  return product(m, module_text(m, "%s.%lld", name, (long long)from), &part, 0, b, x);
 }
 
 net_value module_norm(module_net *m, const char *names, net_value x) {
@@ -223,66 +220,52 @@ net_value module_rows(module_net *m, const char *names) {
 }
 
 net_value module_prepend(module_net *m, const char *names, net_value x) {
-  char name[NAME + 8];
   if (!module_has(m, names)) return x;
   net_value rows = module_rows(m, names);
-  snprintf(name, sizeof name, "%s%s%.*s.concat", m->path, *m->path ? "." : "", (int)strcspn(names, "|"), names);
   const net_value both[] = {rows, x};
-  return net_concat(m->net, name, 1, both, 2);
+  return net_concat(m->net, module_name(m, "%.*s.concat", (int)strcspn(names, "|"), names), 1, both, 2);
 }
 
 /* ---- between modules ---- */
 
-static const char *below(const module_net *m, char into[NAME], const char *name, const char *end) {
-  snprintf(into, NAME, "%s%s%s%s", m->path, *m->path ? "." : "", name, end);
-  return into;
-}
-
 net_value module_tokens(module_net *m, const char *name, net_value x) {
-  char own[NAME];
   net *n = m->net;
   net_shape flat = NET_SHAPE(net_dim(n, x, 0), net_dim(n, x, 1), sat_mul(net_dim(n, x, 2), net_dim(n, x, 3)));
-  x = net_reshape(n, below(m, own, name, ".flatten"), x, flat);
-  return net_transpose(n, below(m, own, name, ".transpose"), x, NET_SHAPE(0, 2, 1));
+  x = net_reshape(n, module_name(m, "%s.flatten", name), x, flat);
+  return net_transpose(n, module_name(m, "%s.transpose", name), x, NET_SHAPE(0, 2, 1));
 }
 
 net_value module_map(module_net *m, const char *name, net_value x, int64_t height, int64_t width) {
-  char own[NAME];
   net *n = m->net;
   net_shape map = NET_SHAPE(net_dim(n, x, 0), net_dim(n, x, 2), height, width);
-  x = net_transpose(n, below(m, own, name, ".to_map"), x, NET_SHAPE(0, 2, 1));
-  return net_reshape(n, below(m, own, name, ".map"), x, map);
+  x = net_transpose(n, module_name(m, "%s.to_map", name), x, NET_SHAPE(0, 2, 1));
+  return net_reshape(n, module_name(m, "%s.map", name), x, map);
 }
 
 net_value module_resize(module_net *m, const char *name, net_value x, int64_t height, int64_t width) {
-  char own[NAME];
   net *n = m->net;
   if (net_dim(n, x, 2) == height && net_dim(n, x, 3) == width) return x;
   const net_value inputs[] = {x, NET_NONE, NET_NONE,
                               net_ints(n, NET_SHAPE(net_dim(n, x, 0), net_dim(n, x, 1), height, width))};
-  return net_op(n, below(m, own, name, ""), "Resize", NET_NO_ATTRS, inputs, 4);
+  return net_op(n, module_name(m, "%s", name), "Resize", NET_NO_ATTRS, inputs, 4);
 }
 
 net_value module_act(module_net *m, const char *name, const char *kind, net_value x) {
-  char own[NAME];
-  return net_op1(m->net, below(m, own, name, ""), kind, x);
+  return net_op1(m->net, module_name(m, "%s", name), kind, x);
 }
 
 net_value module_silu(module_net *m, const char *name, net_value x) { return module_act(m, name, "Swish", x); }
 
 net_value module_sum(module_net *m, const char *name, net_value x, net_value y) {
-  char own[NAME];
-  return net_op2(m->net, below(m, own, name, ""), "Add", x, y);
+  return net_op2(m->net, module_name(m, "%s", name), "Add", x, y);
 }
 
 net_value module_first(module_net *m, const char *name, net_value x) {
-  char own[NAME];
-  return net_slice(m->net, below(m, own, name, ""), x, 1, 0, 1);
+  return net_slice(m->net, module_name(m, "%s", name), x, 1, 0, 1);
 }
 
 net_value module_mean(module_net *m, const char *name, net_value x) {
   static const int64_t axes[] = {1};
-  char own[NAME];
-  return net_op(m->net, below(m, own, name, ""), "ReduceMean", NET_ATTRS(ints("axes", axes, 1), NET_INT("keepdims", 1)),
-                NET_VALUES(x));
+  return net_op(m->net, module_name(m, "%s", name), "ReduceMean",
+                NET_ATTRS(ints("axes", axes, 1), NET_INT("keepdims", 1)), NET_VALUES(x));
 }

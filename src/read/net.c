@@ -99,7 +99,7 @@ static void defect(net *n, const char *name, const char *what) {
   if (net_ok(n)) n->status = fail_with(&n->error, SITU_STATUS_INTERNAL, name, "the built-in model %s", what);
 }
 
-static void no_memory(net *n) {
+void net_no_memory(net *n) {
   if (net_ok(n)) n->status = fail_no_memory(&n->error);
 }
 
@@ -157,7 +157,7 @@ static net_value add_value(net *n, value v) {
     int32_t capacity = n->values_capacity ? n->values_capacity + n->values_capacity / 2 : 256;
     value *moved = realloc(n->values, (size_t)capacity * sizeof *moved);
     if (!moved) {
-      no_memory(n);
+      net_no_memory(n);
       return NET_NONE;
     }
     n->values = moved;
@@ -171,7 +171,7 @@ static net_value add_shape(net *n, value_role role, situ_dtype dtype, net_shape 
   if (!net_ok(n)) return NET_NONE;
   const int64_t *dims = ARENA_COPY(n->arena, shape.dims, int64_t, shape.rank);
   if (!dims) {
-    no_memory(n);
+    net_no_memory(n);
     return NET_NONE;
   }
   for (int32_t i = 0; i < shape.rank; i++)
@@ -202,7 +202,7 @@ net_value net_ints(net *n, net_shape elements) {
   if (v == NET_NONE) return v;
   n->values[v].about.ints = ARENA_COPY(n->arena, elements.dims, int64_t, elements.rank);
   n->values[v].about.constant = true;
-  if (!n->values[v].about.ints) no_memory(n);
+  if (!n->values[v].about.ints) net_no_memory(n);
   return v;
 }
 
@@ -211,7 +211,7 @@ net_value net_scalar(net *n, double element) {
   if (v == NET_NONE) return v;
   n->values[v].about.reals = ARENA_COPY(n->arena, &element, double, 1);
   n->values[v].about.constant = true;
-  if (!n->values[v].about.reals) no_memory(n);
+  if (!n->values[v].about.reals) net_no_memory(n);
   return v;
 }
 
@@ -226,14 +226,14 @@ int32_t net_rank(const net *n, net_value v) { return !net_ok(n) || v == NET_NONE
 
 net_value *net_array(net *n, int64_t count) {
   net_value *values = net_ok(n) ? ARENA_NEW(n->arena, net_value, count) : NULL;
-  if (!values) no_memory(n);
+  if (!values) net_no_memory(n);
   for (int64_t i = 0; values && i < count; i++) values[i] = NET_NONE;
   return values;
 }
 
 unsigned char *net_bytes(net *n, int64_t count) {
   unsigned char *bytes = net_ok(n) ? ARENA_ZERO(n->arena, unsigned char, count) : NULL;
-  if (!bytes) no_memory(n);
+  if (!bytes) net_no_memory(n);
   return bytes;
 }
 
@@ -302,7 +302,7 @@ static void record(net *n, const char *name, const ops_node *node, const net_val
     int64_t elements = ops_elements(t, NULL); /* the scratch memory is released, the results are kept */
     ops_tensor kept = {.dtype = t->dtype, .rank = t->rank, .dims = ARENA_COPY(n->arena, t->dims, int64_t, t->rank)};
     if (t->ints) kept.ints = ARENA_COPY(n->arena, t->ints, int64_t, elements);
-    if (!kept.dims || (t->ints && !kept.ints)) no_memory(n);
+    if (!kept.dims || (t->ints && !kept.ints)) net_no_memory(n);
     net_value v = add_value(n, (value){.about = kept, .tensor = tensor, .group = -1, .role = ROLE_TENSOR});
     if (outputs) outputs[i] = v;
   }

@@ -49,6 +49,8 @@ void net_free(net *n);
 situ_status net_finish(net *n, situ_graph **out, situ_error *error);
 /* Refuses the parameters: BAD_INPUT with the text. */
 void net_refuse(net *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The network fails for want of memory. */
+void net_no_memory(net *n);
 /* Whether all is well so far; loops over millions of operators may end early when it is not. */
 bool net_ok(const net *n);
 /* Bits of the elements that inputs and weights have from now on: 32 (the default) or 16. */

@@ -1,15 +1,11 @@
 /* Networks of convolutions: ConvNeXt, ResNet. */
-#include <stdio.h>
-
 #include "read/network.h"
 
 enum { STAGES = 8, NAMES = 200 };
 
 /* Channels last, and back. */
 static net_value turned(module_net *m, const char *name, net_value x, bool back) {
-  char own[MODULE_PATH + 32];
-  snprintf(own, sizeof own, "%s%s%s", m->path, *m->path ? "." : "", name);
-  return net_transpose(m->net, own, x, back ? NET_SHAPE(0, 3, 1, 2) : NET_SHAPE(0, 2, 3, 1));
+  return net_transpose(m->net, module_name(m, "%s", name), x, back ? NET_SHAPE(0, 3, 1, 2) : NET_SHAPE(0, 2, 3, 1));
 }
 
 static net_value norm_of_channels(module_net *m, const char *names, net_value x) {
@@ -91,10 +87,8 @@ static net_value resnet_block(module_net *m, net_value x, int64_t stride, bool e
   int32_t n = module_has(m, steps[2].conv) ? 3 : 2, strided = n == 3 && !early;
   net_value y = x;
   for (int32_t i = 0; i < n; i++) {
-    char name[16];
-    snprintf(name, sizeof name, "act%d", (int)i + 1);
     y = conv_and_norm(m, steps[i], y, i == strided ? stride : 1);
-    if (i + 1 < n) y = module_act(m, name, "Relu", y);
+    if (i + 1 < n) y = module_act(m, module_text(m, "act%d", (int)i + 1), "Relu", y);
   }
   if (module_has(m, shortcut.conv)) x = conv_and_norm(m, shortcut, x, stride);
   return module_act(m, "act", "Relu", module_sum(m, "add", x, y));
@@ -104,9 +98,7 @@ net_value network_resnet_map(module_net *m, net_value x) {
   static const char *const stages[] = {"encoder.stages", "layer"};
   static const pair_names stem = {"embedder.embedder.convolution|conv1", "embedder.embedder.normalization|bn1"};
   x = module_act(m, "stem.act", "Relu", conv_and_norm(m, stem, x, 2));
-  char own[MODULE_PATH + 16];
-  snprintf(own, sizeof own, "%s%sstem.pool", m->path, *m->path ? "." : "");
-  x = net_max_pool(m->net, own, x, (net_window){.kernel = 3, .stride = 2, .pad = 1});
+  x = net_max_pool(m->net, module_name(m, "stem.pool"), x, (net_window){.kernel = 3, .stride = 2, .pad = 1});
   bool of_timm = !module_has_folder(m, stages[0]);
   bool early = module_config(m, "downsample_in_bottleneck", 0) > 0 ||
                json_bool(json_get(m->config, "downsample_in_bottleneck"), false);

@@ -5,12 +5,11 @@
 
 /* Matrices one after another, with an activation between them. */
 static void head_of(module_net *m, const char *path, net_value x) {
-  char name[64], act[72];
+  char name[64];
   for (int32_t i = 0; net_ok(m->net); i++) {
     snprintf(name, sizeof name, "%.30s.layers.%d", path, (int)i);
-    snprintf(act, sizeof act, "%s.act", name);
     if (!module_has(m, name)) break;
-    x = module_act(m, act, "Relu", module_linear(m, name, x));
+    x = module_act(m, module_text(m, "%s.act", name), "Relu", module_linear(m, name, x));
   }
 }
 
@@ -58,11 +57,9 @@ const network network_detection = {"detection", "a detector of objects: a transf
 /* Behind each block but the last one come positions of its own. */
 static net_value add_mid_positions(module_net *m, net_value x, int32_t i) {
   static const char mid[] = "encoder.mid_position_embeddings";
-  char name[MODULE_PATH + 48];
   if (!module_has(m, mid) || i >= module_dim_of(m, mid, 0)) return x;
-  snprintf(name, sizeof name, "%s%sencoder.mid_positions.%d", m->path, *m->path ? "." : "", (int)i);
   net_value part = module_part(m, mid, NET_SHAPE(1, module_dim_of(m, mid, -2), module_dim_of(m, mid, -1)));
-  return net_op2(m->net, name, "Add", x, part);
+  return net_op2(m->net, module_name(m, "encoder.mid_positions.%d", (int)i), "Add", x, part);
 }
 
 static void generate_yolos(module_net *m) {

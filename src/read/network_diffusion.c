@@ -1,9 +1,7 @@
 /* Transformers that remove noise from patches of latents, of diffusers: Flux, Stable Diffusion 3, DiT, PixArt. */
-#include <stdio.h>
-
 #include "read/network.h"
 
-enum { BLOCKS = 512, OWN = MODULE_PATH + 100, PART = 96 };
+enum { BLOCKS = 512 };
 
 typedef struct denoising {
   module_net *m;
@@ -12,74 +10,54 @@ typedef struct denoising {
   int64_t heads;
 } denoising;
 
-static const char *below(const module_net *m, char *into, size_t capacity, const char *name) {
-  snprintf(into, capacity, "%s%s%s", m->path, *m->path ? "." : "", name);
-  return into;
-}
-
 /* A norm without weights, scaled and shifted by the first two parts of `by` (NET_NONE: not), each as wide as x. */
 static net_value modulated(denoising *d, const char *name, net_value x, net_value by) {
-  char own[OWN], full[PART];
   net *n = d->m->net;
   int64_t width = net_dim(n, x, 2);
-  snprintf(full, sizeof full, "%s.norm", name);
-  net_value y = net_op1(n, below(d->m, own, sizeof own, full), "LayerNormalization", x);
+  net_value y = net_op1(n, module_name(d->m, "%s.norm", name), "LayerNormalization", x);
   if (by == NET_NONE) return y;
-  snprintf(full, sizeof full, "%s.scale", name);
-  net_value scale = net_slice(n, below(d->m, own, sizeof own, full), by, 2, 0, width);
-  snprintf(full, sizeof full, "%s.shift", name);
-  net_value shift = net_slice(n, below(d->m, own, sizeof own, full), by, 2, width, 2 * width);
-  snprintf(full, sizeof full, "%s.mul", name);
-  y = net_op2(n, below(d->m, own, sizeof own, full), "Mul", y, scale);
-  snprintf(full, sizeof full, "%s.add", name);
-  return net_op2(n, below(d->m, own, sizeof own, full), "Add", y, shift);
+  net_value scale = net_slice(n, module_name(d->m, "%s.scale", name), by, 2, 0, width);
+  net_value shift = net_slice(n, module_name(d->m, "%s.shift", name), by, 2, width, 2 * width);
+  y = net_op2(n, module_name(d->m, "%s.mul", name), "Mul", y, scale);
+  return net_op2(n, module_name(d->m, "%s.add", name), "Add", y, shift);
 }
 
 /* x and the gated result of a part. */
 static net_value gated(denoising *d, const char *name, net_value x, net_value y, net_value by) {
-  char own[OWN], full[PART];
   net *n = d->m->net;
   int64_t width = net_dim(n, x, 2);
   if (by != NET_NONE && net_dim(n, by, 2) >= 3 * width) {
-    snprintf(full, sizeof full, "%s.gate", name);
-    net_value gate = net_slice(n, below(d->m, own, sizeof own, full), by, 2, 2 * width, 3 * width);
-    snprintf(full, sizeof full, "%s.gated", name);
-    y = net_op2(n, below(d->m, own, sizeof own, full), "Mul", y, gate);
+    net_value gate = net_slice(n, module_name(d->m, "%s.gate", name), by, 2, 2 * width, 3 * width);
+    y = net_op2(n, module_name(d->m, "%s.gated", name), "Mul", y, gate);
   }
   return module_sum(d->m, name, x, y);
 }
 
 /* Queries or keys, each head normalised where the block does that. */
 static net_value by_head(denoising *d, const char *norm, net_value x) {
-  char own[OWN], full[PART];
   net *n = d->m->net;
   net_shape flat = NET_SHAPE(net_dim(n, x, 0), net_dim(n, x, 1), net_dim(n, x, 2));
   if (!module_has(d->m, norm) || d->heads < 1) return x;
-  snprintf(full, sizeof full, "%s.apart", norm);
-  x = net_reshape(n, below(d->m, own, sizeof own, full), x,
+  x = net_reshape(n, module_name(d->m, "%s.apart", norm), x,
                   NET_SHAPE(flat.dims[0], flat.dims[1], d->heads, flat.dims[2] / d->heads));
   x = module_norm(d->m, norm, x);
-  snprintf(full, sizeof full, "%s.joined", norm);
-  return net_reshape(n, below(d->m, own, sizeof own, full), x, flat);
+  return net_reshape(n, module_name(d->m, "%s.joined", norm), x, flat);
 }
 
 static net_value joined(denoising *d, const char *name, net_value text, net_value x) {
-  char own[OWN];
   if (text == NET_NONE) return x;
-  return net_concat(d->m->net, below(d->m, own, sizeof own, name), 1, (const net_value[]){text, x}, 2);
+  return net_concat(d->m->net, module_name(d->m, "%s", name), 1, (const net_value[]){text, x}, 2);
 }
 
 static net_value attention(denoising *d, const char *name, net_value q, net_value k, net_value v) {
-  char own[OWN];
   if (d->heads < 1) net_refuse(d->m->net, "has no number of heads in its configuration");
-  return net_op(d->m->net, below(d->m, own, sizeof own, name), "Attention",
+  return net_op(d->m->net, module_name(d->m, "%s", name), "Attention",
                 NET_ATTRS(NET_INT("q_num_heads", d->heads), NET_INT("kv_num_heads", d->heads)), NET_VALUES(q, k, v));
 }
 
 /* Attention of picture and text to both, each with its own matrices. */
 static void joint_attention(denoising *d, net_value x, net_value text, net_value *of_x, net_value *of_text) {
   module_net *m = d->m;
-  char own[OWN];
   int64_t words = text == NET_NONE ? 0 : net_dim(m->net, text, 1);
   net_value q = by_head(d, "attn.norm_q", module_linear(m, "attn.to_q", x));
   net_value k = by_head(d, "attn.norm_k", module_linear(m, "attn.to_k", x)), v = module_linear(m, "attn.to_v", x);
@@ -94,18 +72,16 @@ static void joint_attention(denoising *d, net_value x, net_value text, net_value
   *of_x = y;
   *of_text = NET_NONE;
   if (text != NET_NONE) {
-    *of_text = net_slice(m->net, below(m, own, sizeof own, "attn.of_text"), y, 1, 0, words);
-    *of_x = net_slice(m->net, below(m, own, sizeof own, "attn.of_picture"), y, 1, words, net_dim(m->net, q, 1));
+    *of_text = net_slice(m->net, module_name(m, "attn.of_text"), y, 1, 0, words);
+    *of_x = net_slice(m->net, module_name(m, "attn.of_picture"), y, 1, words, net_dim(m->net, q, 1));
   }
 }
 
 /* A feed-forward part under another path. */
 static net_value feed_forward(denoising *d, const char *path, net_value x) {
-  char up[64], down[64], act[64];
-  snprintf(up, sizeof up, "%s.net.0.proj", path);
-  snprintf(down, sizeof down, "%s.net.2", path);
-  snprintf(act, sizeof act, "%s.act", path);
-  return module_linear(d->m, down, module_act(d->m, act, "Gelu", module_linear(d->m, up, x)));
+  return module_linear(d->m, module_text(d->m, "%s.net.2", path),
+                       module_act(d->m, module_text(d->m, "%s.act", path), "Gelu",
+                                  module_linear(d->m, module_text(d->m, "%s.net.0.proj", path), x)));
 }
 
 /* A block with matrices for the picture and others for the text; the last one may leave the text where it is. */
@@ -133,31 +109,29 @@ static void double_block(denoising *d) {
 /* A block over picture and text as one, with attention beside the feed-forward part. */
 static void single_block(denoising *d) {
   module_net *m = d->m;
-  char own[OWN];
   net_value by = module_linear(m, "norm.linear", d->step), x = modulated(d, "norm", d->x, by);
   net_value wide = module_act(m, "act", "Gelu", module_linear(m, "proj_mlp", x));
   net_value q = by_head(d, "attn.norm_q", module_linear(m, "attn.to_q", x));
   net_value k = by_head(d, "attn.norm_k", module_linear(m, "attn.to_k", x));
   net_value y = attention(d, "attention", q, k, module_linear(m, "attn.to_v", x));
-  y = net_concat(m->net, below(m, own, sizeof own, "concat"), 2, (const net_value[]){y, wide}, 2);
+  y = net_concat(m->net, module_name(m, "concat"), 2, (const net_value[]){y, wide}, 2);
   d->x = gated(d, "add", d->x, module_linear(m, "proj_out", y), by);
 }
 
 /* A block over the picture, with attention to the text where there is one. */
 static void plain_block(denoising *d) {
   module_net *m = d->m;
-  char own[OWN];
   net_value by = d->step;
   if (module_has_folder(m, "norm1.emb")) { /* DiT: each block has its own embeddings of time and class */
     net_value time = network_embed_step(m, "norm1.emb.timestep_embedder");
     net_value kind = module_embed(m, "norm1.emb.class_embedder.embedding_table", m->batch, 1);
-    time = net_unsqueeze(m->net, below(m, own, sizeof own, "norm1.emb.unsqueeze"), time, 1);
+    time = net_unsqueeze(m->net, module_name(m, "norm1.emb.unsqueeze"), time, 1);
     by = module_silu(m, "norm1.silu", module_sum(m, "norm1.emb.add", time, kind));
   }
   if (module_has(m, "norm1.linear")) by = module_linear(m, "norm1.linear", by);
   if (module_has(m, "scale_shift_table")) {
     net_value table = module_rows(m, "scale_shift_table");
-    table = net_reshape(m->net, below(m, own, sizeof own, "scale_shift_table.flat"), table,
+    table = net_reshape(m->net, module_name(m, "scale_shift_table.flat"), table,
                         NET_SHAPE(m->batch, 1, net_dim(m->net, by, 2)));
     by = module_sum(m, "scale_shift_table.add", by, table);
   }
@@ -186,11 +160,9 @@ static void embed_steps(denoising *d) {
   module_net *m = d->m;
   net_value sum = NET_NONE;
   for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-    char name[64];
     if (!module_has_folder(m, paths[i])) continue;
     net_value x = network_embed_step(m, paths[i]);
-    snprintf(name, sizeof name, "%s.add", paths[i]);
-    sum = sum == NET_NONE ? x : module_sum(m, name, sum, x);
+    sum = sum == NET_NONE ? x : module_sum(m, module_text(m, "%s.add", paths[i]), sum, x);
   }
   if (sum == NET_NONE) return;
   d->step = net_unsqueeze(m->net, "step.unsqueeze", module_silu(m, "step.act", sum), 1);

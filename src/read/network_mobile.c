@@ -1,21 +1,17 @@
 /* Small networks of convolutions over channels one by one: MobileNet 1 and 2, EfficientNet. Strides are those of the
  * modelling files of transformers; maps are padded as TensorFlow does, to a half rounded up. */
 #include <math.h>
-#include <stdio.h>
-
 #include "read/network.h"
 
 enum { STAGES = 16 };
 
 /* A convolution, the norm behind it, and an activation unless that is NULL. */
 static net_value layer(module_net *m, const char *conv, const char *norm, net_value x, net_window w, const char *act) {
-  char name[160];
   int64_t dilation = w.dilation > 0 ? w.dilation : 1;
   w.pad = dilation * (module_dim_of(m, conv, -1) - 1) / 2;
   x = module_batch_norm(m, norm, module_conv(m, conv, x, w));
   if (!act) return x;
-  snprintf(name, sizeof name, "%.150s.act", conv);
-  return module_act(m, name, act, x);
+  return module_act(m, module_text(m, "%.150s.act", conv), act, x);
 }
 
 /* Classes of the mean of each channel. */
@@ -34,20 +30,16 @@ static net_value picture_of(module_net *m, const char *first) {
 
 /* A layer with the names of MobileNets. */
 static net_value named(module_net *m, const char *path, net_value x, net_window w, const char *act) {
-  char conv[80], norm[80];
-  snprintf(conv, sizeof conv, "%.60s.convolution", path);
-  snprintf(norm, sizeof norm, "%.60s.normalization", path);
-  return layer(m, conv, norm, x, w, act);
+  return layer(m, module_text(m, "%.60s.convolution", path), module_text(m, "%.60s.normalization", path), x, w, act);
 }
 
 static void generate_mobilenet_v1(module_net *m) {
   static const int64_t strides[] = {1, 2, 1, 2, 1, 2, 1, 1, 1, 1, 1, 2, 1};
-  char path[32];
   net_value x = picture_of(m, "conv_stem.convolution");
   x = named(m, "conv_stem", x, (net_window){.stride = 2}, "Clip");
   for (int32_t i = 0; i < 26 && net_ok(m->net); i++) {
-    snprintf(path, sizeof path, "layer.%d", (int)i);
-    x = named(m, path, x, (net_window){.stride = i % 2 == 0 ? strides[i / 2] : 1}, "Clip");
+    x = named(m, module_text(m, "layer.%d", (int)i), x, (net_window){.stride = i % 2 == 0 ? strides[i / 2] : 1},
+              "Clip");
   }
   module_leave(m);
   classify(m, x);
@@ -99,9 +91,7 @@ static net_value efficient_block(module_net *m, net_value x, int64_t stride, boo
             "Swish");
   se = module_conv(m, "squeeze_excite.reduce", module_act(m, "squeeze", "GlobalAveragePool", y), (net_window){0});
   se = module_conv(m, "squeeze_excite.expand", module_silu(m, "squeeze.act", se), (net_window){0});
-  char name[MODULE_PATH + 16];
-  snprintf(name, sizeof name, "%s.excite", m->path);
-  y = net_op2(m->net, name, "Mul", y, module_act(m, "squeeze.sigmoid", "Sigmoid", se));
+  y = net_op2(m->net, module_name(m, "excite"), "Mul", y, module_act(m, "squeeze.sigmoid", "Sigmoid", se));
   y = layer(m, "projection.project_conv", "projection.project_bn", y, (net_window){0}, NULL);
   return first ? y : module_sum(m, "add", x, y);
 }

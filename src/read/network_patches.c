@@ -1,7 +1,5 @@
 /* Transformers over patches of pictures: ViT, DeiT, BEiT, DINOv2, ..., and the pairs of a tower for pictures and one
  * for texts: CLIP, SigLIP. */
-#include <stdio.h>
-
 #include "read/network.h"
 
 static const char projection[] =
@@ -48,14 +46,11 @@ static void classify(module_net *m, net_value x) {
                                       "head",       "head_dist"};
   int64_t width = net_dim(m->net, x, -1);
   for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
-    char first[40], mean[40], both[40];
     if (!module_has(m, heads[i])) continue;
-    snprintf(first, sizeof first, "%s.first", heads[i]);
-    snprintf(mean, sizeof mean, "%s.mean", heads[i]);
-    snprintf(both, sizeof both, "%s.both", heads[i]);
-    net_value y = module_first(m, first, x);
+    net_value y = module_first(m, module_text(m, "%s.first", heads[i]), x);
     if (module_dim_of(m, heads[i], 1) == 2 * width)
-      y = net_concat(m->net, both, 2, (const net_value[]){y, module_mean(m, mean, x)}, 2);
+      y = net_concat(m->net, module_text(m, "%s.both", heads[i]), 2,
+                     (const net_value[]){y, module_mean(m, module_text(m, "%s.mean", heads[i]), x)}, 2);
     module_linear(m, heads[i], y);
   }
 }
@@ -100,9 +95,7 @@ static net_value pool(module_net *m, net_value x, int64_t heads) {
   net_value part[3], query = module_rows(m, "probe");
   for (int32_t i = 0; i < 3; i++)
     part[i] = module_linear_rows(m, matrix, bias, i ? x : query, i * width, (i + 1) * width);
-  char own[MODULE_PATH + 16];
-  snprintf(own, sizeof own, "%s.attention", m->path);
-  net_value y = net_op(m->net, own, "Attention",
+  net_value y = net_op(m->net, module_name(m, "attention"), "Attention",
                        NET_ATTRS(NET_INT("q_num_heads", heads), NET_INT("kv_num_heads", heads)), part, 3);
   y = module_linear(m, "attention.out_proj", y);
   return module_sum(m, "add", y, module_feed_forward(m, module_norm(m, "layernorm", y)));

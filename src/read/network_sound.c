@@ -1,12 +1,9 @@
 /* Encoders of sound: wav2vec 2.0, HuBERT. */
-#include <stdio.h>
-
 #include "read/network.h"
 
 /* Seven convolutions make frames of samples. */
 static net_value frames(module_net *m, net_value x) {
   static const int64_t usual[] = {5, 2, 2, 2, 2, 2, 2};
-  char own[MODULE_PATH + 32];
   net *n = m->net;
   for (int32_t i = 0; i < LM_MAX_BLOCKS && net_ok(n); i++) {
     module_enter(m, "feature_extractor.conv_layers.%d", (int)i);
@@ -19,35 +16,28 @@ static net_value frames(module_net *m, net_value x) {
       if (by_group) {
         x = module_group_norm(m, "layer_norm", x, net_dim(n, x, 1));
       } else {
-        snprintf(own, sizeof own, "%s.last", m->path);
-        x = module_norm(m, "layer_norm", net_transpose(n, own, x, NET_SHAPE(0, 2, 1)));
-        snprintf(own, sizeof own, "%s.first", m->path);
-        x = net_transpose(n, own, x, NET_SHAPE(0, 2, 1));
+        x = module_norm(m, "layer_norm", net_transpose(n, module_name(m, "last"), x, NET_SHAPE(0, 2, 1)));
+        x = net_transpose(n, module_name(m, "first"), x, NET_SHAPE(0, 2, 1));
       }
     }
     if (there) x = module_act(m, "act", "Gelu", x);
     module_leave(m);
     if (!there) break;
   }
-  snprintf(own, sizeof own, "%s%sfeature_extractor.transpose", m->path, *m->path ? "." : "");
-  return net_transpose(n, own, x, NET_SHAPE(0, 2, 1));
+  return net_transpose(n, module_name(m, "feature_extractor.transpose"), x, NET_SHAPE(0, 2, 1));
 }
 
 /* Positions are a convolution over the frames, added to them; with a kernel of even length the last place is cut. */
 static net_value add_positions(module_net *m, net_value x) {
   static const char conv[] = "encoder.pos_conv_embed.conv";
-  char own[MODULE_PATH + 48];
   net *n = m->net;
   int64_t frames_in = net_dim(n, x, 1), kernel = module_dim_of(m, conv, -1);
-  const char *dot = *m->path ? "." : "";
-  snprintf(own, sizeof own, "%s%s%s.first", m->path, dot, conv);
-  net_value y = net_transpose(n, own, x, NET_SHAPE(0, 2, 1));
+  net_value y = net_transpose(n, module_name(m, "%s.first", conv), x, NET_SHAPE(0, 2, 1));
   y = module_conv(m, conv, y, (net_window){.pad = kernel / 2});
-  snprintf(own, sizeof own, "%s%s%s.cut", m->path, dot, conv);
-  if (kernel % 2 == 0) y = net_slice(n, own, y, 2, 0, frames_in);
+  if (kernel % 2 == 0) y = net_slice(n, module_name(m, "%s.cut", conv), y, 2, 0, frames_in);
   y = module_act(m, "encoder.pos_conv_embed.act", "Gelu", y);
-  snprintf(own, sizeof own, "%s%s%s.last", m->path, dot, conv);
-  return module_sum(m, "encoder.pos_conv_embed.add", x, net_transpose(n, own, y, NET_SHAPE(0, 2, 1)));
+  return module_sum(m, "encoder.pos_conv_embed.add", x,
+                    net_transpose(n, module_name(m, "%s.last", conv), y, NET_SHAPE(0, 2, 1)));
 }
 
 static void generate_sound(module_net *m) {

@@ -53,13 +53,11 @@ static net_value segformer_stage(module_net *m, int64_t i, net_value x, map *s) 
   x = module_conv(m, names, x,
                   (net_window){.stride = module_config_at(m, "strides", i, strides[i < 4 ? i : 3]), .pad = kernel / 2});
   *s = (map){.height = net_dim(m->net, x, 2), .width = net_dim(m->net, x, 3)};
-  snprintf(names, sizeof names, "stages.%d.patches", (int)i);
-  s->x = module_tokens(m, names, x);
-  snprintf(names, sizeof names, "encoder.patch_embeddings.%d.layer_norm|stages.%d.patch_embeddings.layer_norm", (int)i,
-           (int)i);
-  s->x = module_norm(m, names, s->x);
-  snprintf(names, sizeof names, "encoder.block.%d|stages.%d.blocks", (int)i, (int)i);
-  const char *blocks = module_folder(m, names);
+  s->x = module_tokens(m, module_text(m, "stages.%d.patches", (int)i), x);
+  s->x = module_norm(
+      m, module_text(m, "encoder.patch_embeddings.%d.layer_norm|stages.%d.patch_embeddings.layer_norm", (int)i, (int)i),
+      s->x);
+  const char *blocks = module_folder(m, module_text(m, "encoder.block.%d|stages.%d.blocks", (int)i, (int)i));
   int64_t heads = module_config_at(m, "num_attention_heads", i, 0);
   for (int32_t k = 0; blocks && k < LM_MAX_BLOCKS && net_ok(m->net); k++) {
     module_enter(m, "%s.%d", blocks, (int)k);
@@ -68,10 +66,8 @@ static net_value segformer_stage(module_net *m, int64_t i, net_value x, map *s) 
     module_leave(m);
     if (!there) break;
   }
-  snprintf(names, sizeof names, "encoder.layer_norm.%d|stages.%d.layer_norm", (int)i, (int)i);
-  s->x = module_norm(m, names, s->x);
-  snprintf(names, sizeof names, "stages.%d", (int)i);
-  return module_map(m, names, s->x, s->height, s->width);
+  s->x = module_norm(m, module_text(m, "encoder.layer_norm.%d|stages.%d.layer_norm", (int)i, (int)i), s->x);
+  return module_map(m, module_text(m, "stages.%d", (int)i), s->x, s->height, s->width);
 }
 
 /* The maps of all stages, as wide as each other and as large as the first, become one, and that classes of places. */
@@ -79,13 +75,9 @@ static void segformer_head(module_net *m, const map *stages, int32_t n) {
   net_value maps[STAGES], x;
   module_enter(m, "decode_head");
   for (int32_t i = 0; i < n; i++) {
-    char names[NAMES];
-    snprintf(names, sizeof names, "linear_c.%d.proj|linear_projections.%d.proj", (int)i, (int)i);
-    x = module_linear(m, names, stages[i].x);
-    snprintf(names, sizeof names, "stage.%d", (int)i);
-    x = module_map(m, names, x, stages[i].height, stages[i].width);
-    snprintf(names, sizeof names, "stage.%d.resize", (int)i);
-    maps[n - 1 - i] = module_resize(m, names, x, stages[0].height, stages[0].width);
+    x = module_linear(m, module_text(m, "linear_c.%d.proj|linear_projections.%d.proj", (int)i, (int)i), stages[i].x);
+    x = module_map(m, module_text(m, "stage.%d", (int)i), x, stages[i].height, stages[i].width);
+    maps[n - 1 - i] = module_resize(m, module_text(m, "stage.%d.resize", (int)i), x, stages[0].height, stages[0].width);
   }
   x = module_conv(m, "linear_fuse", net_concat(m->net, "decode_head.concat", 1, maps, n), (net_window){0});
   x = module_act(m, "act", "Relu", module_batch_norm(m, "batch_norm", x));
@@ -100,9 +92,10 @@ static void generate_segformer(module_net *m) {
   int32_t n = 0;
   module_enter(m, "%s", prefix ? prefix : "");
   net_value x = module_picture(m, module_dim_of(m, first, 1), "image_size", 0);
-  for (char names[NAMES]; n < STAGES && net_ok(m->net); n++) {
-    snprintf(names, sizeof names, "encoder.patch_embeddings.%d.proj|stages.%d.patch_embeddings.proj", (int)n, (int)n);
-    if (n > 0 && !module_has(m, names)) break;
+  for (; n < STAGES && net_ok(m->net); n++) {
+    if (n > 0 && !module_has(m, module_text(m, "encoder.patch_embeddings.%d.proj|stages.%d.patch_embeddings.proj",
+                                            (int)n, (int)n)))
+      break;
     x = segformer_stage(m, n, x, &stages[n]);
   }
   module_leave(m);
@@ -119,17 +112,13 @@ const network network_segformer = {"segformer", "a transformer in stages over pa
 
 /* Puts the tokens of each window of a map together: [batch x windows, side x side, channels], and back. */
 static net_value windows(module_net *m, const char *name, net_value x, const map *s, int64_t side, bool back) {
-  char own[MODULE_PATH + 32];
   net *n = m->net;
   int64_t channels = net_dim(n, x, 2), rows = s->height / side, columns = s->width / side;
   net_shape apart = NET_SHAPE(m->batch, rows, side, columns, side, channels);
   net_shape joined = NET_SHAPE(m->batch, rows, columns, side, side, channels);
-  snprintf(own, sizeof own, "%s.%s.apart", m->path, name);
-  x = net_reshape(n, own, x, back ? joined : apart);
-  snprintf(own, sizeof own, "%s.%s.transpose", m->path, name);
-  x = net_transpose(n, own, x, NET_SHAPE(0, 1, 3, 2, 4, 5));
-  snprintf(own, sizeof own, "%s.%s", m->path, name);
-  return net_reshape(n, own, x,
+  x = net_reshape(n, module_name(m, "%s.apart", name), x, back ? joined : apart);
+  x = net_transpose(n, module_name(m, "%s.transpose", name), x, NET_SHAPE(0, 1, 3, 2, 4, 5));
+  return net_reshape(n, module_name(m, "%s", name), x,
                      back ? NET_SHAPE(m->batch, s->height * s->width, channels)
                           : NET_SHAPE(m->batch * rows * columns, side * side, channels));
 }
@@ -137,17 +126,13 @@ static net_value windows(module_net *m, const char *name, net_value x, const map
 /* The bias of the scores of Swin 2: two products for each distance, of which each pair of places has one. */
 static net_value bias_by_distance(module_net *m, int64_t side) {
   net *n = m->net;
-  char own[MODULE_PATH + 32];
   int64_t places = side * side, distances = (2 * side - 1) * (2 * side - 1);
   net_value x = net_input(n, NET_SHAPE(distances, 2));
   x = module_act(m, "bias.act", "Relu", module_linear(m, "attention.self.continuous_position_bias_mlp.0", x));
   x = module_linear(m, "attention.self.continuous_position_bias_mlp.2", x);
-  snprintf(own, sizeof own, "%s.bias.pairs", m->path);
-  x = net_gather(n, own, x, net_int_input(n, NET_SHAPE(places * places)));
-  snprintf(own, sizeof own, "%s.bias.reshape", m->path);
-  x = net_reshape(n, own, x, NET_SHAPE(1, places, places, net_dim(n, x, 1)));
-  snprintf(own, sizeof own, "%s.bias", m->path);
-  x = net_transpose(n, own, x, NET_SHAPE(0, 3, 1, 2));
+  x = net_gather(n, module_name(m, "bias.pairs"), x, net_int_input(n, NET_SHAPE(places * places)));
+  x = net_reshape(n, module_name(m, "bias.reshape"), x, NET_SHAPE(1, places, places, net_dim(n, x, 1)));
+  x = net_transpose(n, module_name(m, "bias"), x, NET_SHAPE(0, 3, 1, 2));
   return module_with(m, "attention.self.logit_scale", "Mul", module_act(m, "bias.sigmoid", "Sigmoid", x));
 }
 
@@ -183,7 +168,6 @@ static void swin_block(module_net *m, map *s, int64_t side, int64_t heads) {
 
 /* Four neighbours become one token. */
 static void merge(module_net *m, map *s) {
-  char own[MODULE_PATH + 32];
   net *n = m->net;
   int64_t channels = net_dim(n, s->x, 2);
   if (s->height % 2 != 0 || s->width % 2 != 0)
@@ -191,12 +175,10 @@ static void merge(module_net *m, map *s) {
                (long long)s->height, (long long)s->width);
   s->height /= 2;
   s->width /= 2;
-  snprintf(own, sizeof own, "%s.downsample.apart", m->path);
-  net_value x = net_reshape(n, own, s->x, NET_SHAPE(m->batch, s->height, 2, s->width, 2, channels));
-  snprintf(own, sizeof own, "%s.downsample.transpose", m->path);
-  x = net_transpose(n, own, x, NET_SHAPE(0, 1, 3, 4, 2, 5));
-  snprintf(own, sizeof own, "%s.downsample.merge", m->path);
-  x = net_reshape(n, own, x, NET_SHAPE(m->batch, s->height * s->width, 4 * channels));
+  net_value x = net_reshape(n, module_name(m, "downsample.apart"), s->x,
+                            NET_SHAPE(m->batch, s->height, 2, s->width, 2, channels));
+  x = net_transpose(n, module_name(m, "downsample.transpose"), x, NET_SHAPE(0, 1, 3, 4, 2, 5));
+  x = net_reshape(n, module_name(m, "downsample.merge"), x, NET_SHAPE(m->batch, s->height * s->width, 4 * channels));
   bool before = module_dim_of(m, "downsample.norm", 0) == 4 * channels; /* of Swin 2 behind */
   if (before) x = module_norm(m, "downsample.norm", x);
   x = module_linear(m, "downsample.reduction", x);

@@ -21,13 +21,11 @@ static net_value gather_shape(net *n, const char *name, net_value x) {
 /* Two convolutions with what the time says between them, and a way around. */
 static net_value residual(unet *u, net_value x) {
   module_net *m = u->m;
-  char own[MODULE_PATH + 32];
   net_value y = module_silu(m, "act1", module_group_norm(m, "norm1", x, u->groups));
   y = module_conv(m, "conv1", y, (net_window){.pad = 1});
   if (module_has(m, "time_emb_proj")) {
     net_value t = module_linear(m, "time_emb_proj", module_silu(m, "time_act", u->time));
-    snprintf(own, sizeof own, "%s.time", m->path);
-    y = module_sum(m, "add_time", y, gather_shape(m->net, own, t));
+    y = module_sum(m, "add_time", y, gather_shape(m->net, module_name(m, "time"), t));
   }
   y = module_silu(m, "act2", module_group_norm(m, "norm2", y, u->groups));
   y = module_conv(m, "conv2", y, (net_window){.pad = 1});
@@ -148,14 +146,13 @@ static net_value up(unet *u, net_value x, bool skips) {
   net *n = m->net;
   int32_t stages = stages_of(m, "up_blocks");
   for (int32_t i = 0; i < stages; i++) {
-    char own[MODULE_PATH + 32], next[20];
+    char next[20];
     module_enter(m, "up_blocks.%d", (int)i);
     for (int32_t k = 0; k < DEPTH && net_ok(n); k++) {
       snprintf(next, sizeof next, "resnets.%d", (int)k);
       if (!module_has_folder(m, next)) break;
       if (skips && u->n_skips > 0) {
-        snprintf(own, sizeof own, "%s.%s.concat", m->path, next);
-        x = net_concat(n, own, 1, (const net_value[]){x, u->skips[--u->n_skips]}, 2);
+        x = net_concat(n, module_name(m, "%s.concat", next), 1, (const net_value[]){x, u->skips[--u->n_skips]}, 2);
       }
       step(u, k, &x);
       x = attend(u, k, x, heads_of(m, stages - 1 - i));
