@@ -108,7 +108,8 @@ void module_leave(module_net *m) {
   m->path[m->path_ends[--m->depth]] = '\0';
 }
 
-static const char *put_together(module_net *m, const char *path, const char *format, va_list arguments) {
+__attribute__((format(printf, 3, 0))) static const char *put_together(module_net *m, const char *path,
+                                                                      const char *format, va_list arguments) {
   char text[2 * MODULE_PATH];
   size_t at = (size_t)snprintf(text, sizeof text, "%s%s", path, *path ? "." : "");
   c_locale_vprint(text + at, sizeof text - at, format, arguments);
