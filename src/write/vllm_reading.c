@@ -69,6 +69,24 @@ static bool is_sglang(const command_words *w) {
   return command_words_has(w, SGLANG);
 }
 
+/* Options that change what fits, or how fast it is, in ways that are not modelled: without a word the verdict would be
+ * wrong. */
+static situ_status take_unmodelled(text_buffer *notes, const command_words *w, situ_error *error) {
+  const char *fetched = command_words_value(w, "--cpu-offload-gb"),
+             *packed = command_words_value(w, "--quantization -q");
+  if (fetched && strspn(fetched, "0.") < strlen(fetched))
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, "command",
+                     "--cpu-offload-gb %.20s: weights that vLLM fetches from the CPU at each step are not modelled; "
+                     "judge the command without it",
+                     fetched);
+  if (packed) text_add(notes, "--quantization %.40s: weights are taken as they are in the file\n", packed);
+  if (command_words_has(w, "--kv-cache-memory-bytes"))
+    text_add(notes, "--kv-cache-memory-bytes is not modelled: --gpu-memory-utilization limits the memory\n");
+  if (command_words_has(w, "--speculative-config --speculative-algorithm"))
+    text_add(notes, "speculative decoding is not modelled: see --draft\n");
+  return SITU_STATUS_OK;
+}
+
 static situ_status request(plan_request *out, const char *text, arena *a, situ_error *error) {
   command_words w;
   text_buffer notes = {0};
@@ -92,6 +110,11 @@ static situ_status request(plan_request *out, const char *text, arena *a, situ_e
     out->kv_type = "q8_0"; /* 8 bits, and 1/16 more: the nearest that is known */
   else if (type && strcmp(type, "auto") != 0)
     text_add(&notes, "--kv-cache-dtype %.40s is taken as f16\n", type);
+  situ_status status = take_unmodelled(&notes, &w, error);
+  if (status != SITU_STATUS_OK) {
+    text_free(&notes);
+    return status;
+  }
   if (is_sglang(&w)) text_add(&notes, "SGLang is judged as vLLM, and the better command is one of vLLM\n");
   if (requests > 1)
     text_add(&notes,

@@ -118,6 +118,14 @@ static const struct {
     {"koboldcpp",
      "say it in the words of llama.cpp: --gpulayers as -ngl, --tensor_split 3 1 as -ts 3,1, --contextsize as "
      "-c"},
+    {"llama_cpp.server",
+     "say it in the words of llama.cpp: --n_gpu_layers as -ngl, --tensor_split 3 1 as -ts 3,1, --n_ctx as -c"},
+    {"text-generation-launcher",
+     "say it in the words of vLLM: --num-shard as --tensor-parallel-size, --max-total-tokens as --max-model-len"},
+    {"trtllm-serve",
+     "say it in the words of vLLM: --tp_size as --tensor-parallel-size, --pp_size as --pipeline-parallel-size, "
+     "--max_seq_len as --max-model-len"},
+    {"lmdeploy", "say it in the words of vLLM: --tp as --tensor-parallel-size, --session-len as --max-model-len"},
     {"lms ", "LM Studio runs llama.cpp: judge \"llama-server -ngl N -c C\" with its numbers"},
     {"deepspeed", "stages of DeepSpeed are not read: situ place --training finds one's own"},
     {"accelerate launch", "what accelerate launches does not say where layers are; a device_map does"},

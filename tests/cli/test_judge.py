@@ -295,6 +295,10 @@ def test_command_lines_as_people_paste_them():
             ("accelerate launch --multi_gpu --num_processes 4 train.py", "a device_map does", 2),
             ("ollama run llama3", "ollama chooses the layers itself", 2),
             ("koboldcpp --model m.gguf --gpulayers 30 --contextsize 8192", "as -ngl", 2),
+            ("python -m llama_cpp.server --model m.gguf --n_gpu_layers 30", "--n_gpu_layers as -ngl", 2),
+            ("text-generation-launcher --model-id m --num-shard 2", "--num-shard as --tensor-parallel-size", 2),
+            ("trtllm-serve m --tp_size 2", "--tp_size as --tensor-parallel-size", 2),
+            ("lmdeploy serve api_server m --tp 2", "--tp as --tensor-parallel-size", 2),
             ("HETERO:GPU.0,GPU.1", "openvino-affinity", 2),
             ("llama-server -m model.gguf --rpc 192.168.1.10:50052,192.168.1.11:50052 -ngl 99", "the platform is one machine", 3),
             ("llama-server -m model.gguf -sm wide", "expected none, layer, row or tensor", 3),
@@ -329,6 +333,15 @@ def test_vllm_reads_tokens_with_units():
         situ("judge", f"vllm serve org/model --max-model-len '{text}'", *on, code=3, err="--max-model-len .*: expected a")
     situ("judge", "llama-server -m f.gguf -sm none -mg 7", *on, code=3, err="-mg 7: is not among the devices")
     situ("judge", "llama-server -m f.gguf -ts 1e308,1e308", *on, code=3, err="-ts 1e308,1e308: gives no device a share")
+
+
+def test_vllm_options_that_are_not_modelled_are_named():
+    on = [language_model(), "--platform", "cpu+2*rtx3090"]
+    situ("judge", "vllm serve org/model --cpu-offload-gb 100", *on, code=3, err="fetches from the CPU at each step are not modelled")
+    assert judged("vllm serve org/model --cpu-offload-gb 0", *on)["command_notes"] == judged("vllm serve org/model", *on)["command_notes"]
+    for words, says in (("--quantization fp8", "weights are taken as they are in the file"), ("--kv-cache-memory-bytes 4G", "--gpu-memory-utilization"),
+                        ("--speculative-config '{\"method\": \"mtp\"}'", "speculative decoding is not modelled")):
+        assert any(says in note for note in judged(f"vllm serve org/model {words}", *on)["command_notes"]), words
 
 
 def test_micro_batches_and_lists_of_a_command_count():
