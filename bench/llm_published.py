@@ -66,6 +66,10 @@ UNLIKE = {
 }
 
 
+# Sources whose commands say -ub 2048.
+LARGE_MICRO_BATCHES = ("ggml-org/llama.cpp discussion 15396", "ggml-org/llama.cpp benches/dgx-spark")
+
+
 def pins_of(model, said, n_gpus):
     """Where llama.cpp puts the blocks by -ts and -ngl, and the experts by -ot."""
     tensors = {name for name, _, _ in MODELS[model][1]}
@@ -152,6 +156,8 @@ def main():
                 continue  # weights on the CPU are copied to a GPU in prefill, which is not modelled
             length = int(length or (512 if what == "prefill" else 128))
             options = ("--prompt", str(length)) if what == "prefill" else ("--generate", str(length))
+            if what == "prefill" and r["source"] in LARGE_MICRO_BATCHES:
+                options = (*options, "--ubatch", "2048")
             key = (model, platform, options, str(said))
             jobs[key] = said
             rows.append({"id": r["id"], "what": what, "model": model, "platform": platform, "backend": r["engine_backend"],

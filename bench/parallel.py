@@ -86,6 +86,8 @@ LINKS = {"nvlink": ("NVLink", "@nvlink"), "pcie-p2p": ("PCIe, peer access", "@pc
          "pcie4x4-x4-x8-x8": ("PCIe over the host", 6.3), "pcie3x8-no-p2p": ("PCIe over the host", 6.3),
          "pcie": ("not stated", ""), "unknown": ("not stated", ""), "": ("not stated", "")}
 SPLITS = {"single": "single", "layer": "layer", "pp": "layer", "tensor": "tensor", "tp": "tensor"}
+# Engines whose default is to process prompts in chunks of 2,048 tokens or more (vLLM and SGLang: chunked prefill).
+CHUNKS_OF_2048 = ("vLLM", "SGLang", "TensorRT-LLM", "ExLlamaV2", "ExLlamaV3")
 NO_LENGTH = 512  # tokens in the cache where a source says nothing
 
 
@@ -156,7 +158,9 @@ def micro_batch(r):
     stated = re.search(r"\bub (\d+)", r["note"])
     if stated:
         return int(stated[1])
-    return int(r["prompt_or_depth"].partition("@")[0]) if r["source"].startswith("ikawrakow/") else None
+    if r["source"].startswith("ikawrakow/"):
+        return int(r["prompt_or_depth"].partition("@")[0])
+    return 2048 if r["engine"] in CHUNKS_OF_2048 else None
 
 
 class Predictor:
@@ -182,7 +186,8 @@ class Predictor:
         split = SPLITS[r["split"]]
         options = [str(path), "--platform", platform_of(r, self.folder)]
         # llama.cpp computes and adds up in 32 bits, the others in 16.
-        options += ["--cost-engine", "llama.cpp"] if family(r["engine"]) == "llama.cpp" else ["--cost-engine", "generic", "--precision", "f16"]
+        engine = "ik_llama.cpp" if r["engine"].startswith("ik_llama") else "llama.cpp"
+        options += ["--cost-engine", engine] if family(r["engine"]) == "llama.cpp" else ["--cost-engine", "generic", "--precision", "f16"]
         kv = {"fp8": "q8_0"}.get(r["kv_type"], r["kv_type"])
         options += ["--kv-type", kv] if kv and kv != "q6_0" else []
         if split == "tensor":

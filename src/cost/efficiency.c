@@ -1,5 +1,6 @@
 #include "cost/efficiency.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -29,37 +30,51 @@ static const row rows[] = {
 };
 
 /* llama.cpp: fractions of the catalogue's peaks, and the time to start an operator, from published speeds
- * (docs/theory/models/language-models.md). SERVER: GPUs with many units for F64 (V100, A100, H100). WIDE: others whose
- * peak for F16 is at least three times that for F32 (workstations, Turing, GB10; of AMD RDNA 4). For GeForce since
- * Ampere it is twice, for sums in F32, while llama.cpp sums in F16. OLD: GPUs without matrix units, before Turing; of
- * AMD before RDNA 2, whose large caches need less than one byte for FLOPS_OF_A_BYTE. */
-typedef enum llama_make { USUAL, WIDE, SERVER, OLD } llama_make;
+ * (docs/theory/models/language-models.md). SERVER: GPUs with many units for F64 (V100, A100). HOPPER: of these, with
+ * units for 8-bit floats, whose peaks need instructions that llama.cpp does not use. WIDE: others whose peak for F16 is
+ * at least three times that for F32 (workstations, Turing, GB10; of AMD RDNA 4). For GeForce since Ampere it is twice,
+ * for sums in F32, while llama.cpp sums in F16. OLD: GPUs without matrix units, before Turing; of AMD before RDNA 2,
+ * whose large caches need less than one byte for FLOPS_OF_A_BYTE. */
+typedef enum llama_make { USUAL, WIDE, SERVER, HOPPER, OLD } llama_make;
 enum { FLOPS_OF_A_BYTE = 28 };
 typedef struct llama_row {
   situ_device_family family;
   llama_make make;
   double memory, matmul[UNIT_KINDS];
-  double experts; /* what products of routed experts reach of that */
+  double experts;  /* what products of routed experts, each with many tokens, reach of that */
+  double k_quants; /* what products with types of super-blocks do */
   int64_t launch_ns;
 } llama_row;
 static const llama_row llama_rows[] = {
-    /*                          memory matmul: plain half bytes  experts launch */
-    {SITU_FAMILY_CPU, USUAL, 0.65, {0.50, 0.40, 0.25}, 1, 2500},
-    {SITU_FAMILY_CPU_AMX, USUAL, 0.65, {0.50, 0.20, 0.10}, 1, 2500},
-    {SITU_FAMILY_GPU, USUAL, 0.85, {0.50, 0.88, 0.27}, 0.35, 2700},
-    {SITU_FAMILY_GPU, WIDE, 0.85, {0.50, 0.40, 0.20}, 0.3, 2700},
-    {SITU_FAMILY_GPU, SERVER, 0.72, {0.50, 0.35, 0.10}, 1, 6200},
-    {SITU_FAMILY_GPU, OLD, 0.55, {0.50, 0.30, 0.30}, 1, 2700},
-    {SITU_FAMILY_GPU_LOW_POWER, USUAL, 0.80, {0.40, 0.40, 0.25}, 1, 2700},
-    {SITU_FAMILY_GPU_AMD, USUAL, 0.75, {0.40, 0.40, 0.40}, 0.6, 2700},
-    {SITU_FAMILY_GPU_AMD, WIDE, 0.75, {0.40, 0.40, 0.24}, 0.6, 2700},
-    {SITU_FAMILY_GPU_AMD, OLD, 0.50, {0.40, 0.40, 0.40}, 0.6, 2700},
-    {SITU_FAMILY_GPU_INTEL, USUAL, 0.50, {0.20, 0.16, 0.13}, 0.35, 6000},
-    {SITU_FAMILY_GPU_APPLE, USUAL, 0.90, {0.60, 0.60, 0.60}, 1, 11500},
-    {SITU_FAMILY_GPU_INTEGRATED, USUAL, 0.85, {0.40, 0.35, 0.22}, 0.4, 6000},
-    {SITU_FAMILY_GPU_INTEGRATED, WIDE, 0.85, {0.40, 0.35, 0.22}, 1, 6000},
-    {SITU_FAMILY_NPU, USUAL, 0.50, {0.30, 0.30, 0.30}, 1, 12000},
+    /*                          memory matmul: plain half bytes  experts k launch */
+    {SITU_FAMILY_CPU, USUAL, 0.65, {0.50, 0.40, 0.25}, 1, 1, 2500},
+    {SITU_FAMILY_CPU_AMX, USUAL, 0.65, {0.50, 0.20, 0.10}, 1, 1, 2500},
+    {SITU_FAMILY_GPU, USUAL, 0.85, {0.50, 0.88, 0.27}, 0.38, 1, 2700},
+    {SITU_FAMILY_GPU, WIDE, 0.85, {0.50, 0.40, 0.20}, 0.38, 1, 2700},
+    {SITU_FAMILY_GPU, SERVER, 0.72, {0.50, 0.35, 0.115}, 0.38, 1, 6200},
+    {SITU_FAMILY_GPU, HOPPER, 0.72, {0.50, 0.25, 0.075}, 0.38, 1, 6200},
+    {SITU_FAMILY_GPU, OLD, 0.55, {0.50, 0.30, 0.30}, 1, 1, 2700},
+    {SITU_FAMILY_GPU_LOW_POWER, USUAL, 0.80, {0.40, 0.40, 0.25}, 1, 1, 2700},
+    {SITU_FAMILY_GPU_AMD, USUAL, 0.75, {0.40, 0.40, 0.40}, 0.65, 1, 2700},
+    {SITU_FAMILY_GPU_AMD, WIDE, 0.75, {0.40, 0.40, 0.22}, 0.65, 0.75, 2700},
+    {SITU_FAMILY_GPU_AMD, OLD, 0.50, {0.40, 0.40, 0.40}, 0.65, 1, 2700},
+    {SITU_FAMILY_GPU_INTEL, USUAL, 0.50, {0.20, 0.16, 0.13}, 0.38, 1, 6000},
+    {SITU_FAMILY_GPU_APPLE, USUAL, 0.90, {0.60, 0.60, 0.60}, 1, 1, 11500},
+    {SITU_FAMILY_GPU_INTEGRATED, USUAL, 0.85, {0.40, 0.35, 0.22}, 0.43, 1, 6000},
+    {SITU_FAMILY_GPU_INTEGRATED, WIDE, 0.85, {0.40, 0.35, 0.22}, 1, 1, 6000},
+    {SITU_FAMILY_NPU, USUAL, 0.50, {0.30, 0.30, 0.30}, 1, 1, 12000},
 };
+
+/* An expert with n tokens computes in tiles that are partly empty: as long as n + TILE_TOKENS would take in full ones,
+ * but at most TILE_MAX times as long as n. Few tokens have kernels of their own, which wait for memory. */
+static const double TILE_TOKENS = 20, TILE_MAX = 4;
+
+/* Recurrences go from token to token: a kernel waits most of the time. */
+static const double STATE_SHARE = 0.05;
+
+/* What llama.cpp gains of the time that micro-batches of a prompt could overlap on several GPUs. GeForce cards, which
+ * cannot reach each other's memory, wait for the driver's copies through the host. */
+static const double OVERLAP = 0.9, OVERLAP_THROUGH_HOST = 0.4;
 
 situ_device_family efficiency_family_of(const situ_device *device) {
   if (device->family == SITU_FAMILY_CPU_AVX512) return SITU_FAMILY_CPU;
@@ -79,8 +94,12 @@ static llama_make make_of(const situ_device *device) {
   if (efficiency_family_of(device) != SITU_FAMILY_GPU) return USUAL;
   bool server = peak[SITU_DTYPE_F64] > 0 && peak[SITU_DTYPE_F64] >= peak[SITU_DTYPE_F32] / 4;
   if (peak[SITU_DTYPE_F16] <= 0 || (server && peak[SITU_DTYPE_F16] < 3 * peak[SITU_DTYPE_F32])) return OLD;
-  if (server) return SERVER;
+  if (server) return peak[SITU_DTYPE_F8] > 0 ? HOPPER : SERVER;
   return peak[SITU_DTYPE_F16] >= 3 * peak[SITU_DTYPE_F32] ? WIDE : USUAL;
+}
+
+static bool is_gpu(situ_device_family family) {
+  return family != SITU_FAMILY_CPU && family != SITU_FAMILY_CPU_AMX && family != SITU_FAMILY_NPU;
 }
 
 static const llama_row *llama_row_of(const situ_device *device) {
@@ -96,10 +115,22 @@ int64_t efficiency_launch_ns(const situ_device *device, const cost_engine *engin
   return sat_round((double)device->launch_ns * engine->launch * kernels);
 }
 
+double efficiency_of_type(const situ_device *device, const cost_engine *engine, const char *weight_type) {
+  return engine->own_rates && strstr(weight_type, "_K") ? llama_row_of(device)->k_quants : 1;
+}
+
+double efficiency_tiles(double tokens) { return tokens > 0 ? fmin(1 + TILE_TOKENS / tokens, TILE_MAX) : 1; }
+
+double efficiency_overlap(const situ_device *device, bool through_host) {
+  bool geforce = efficiency_family_of(device) == SITU_FAMILY_GPU && make_of(device) == USUAL;
+  return geforce && through_host ? OVERLAP_THROUGH_HOST : OVERLAP;
+}
+
 efficiency_work efficiency_work_of(const char *kind) {
   fusion_class class = fusion_class_of(kind);
   if (strcmp(kind, "ExpertsMatMul") == 0) return EFFICIENCY_EXPERTS;
   if (strcmp(kind, "Attention") == 0) return EFFICIENCY_ATTENTION;
+  if (strcmp(kind, "StateSpace") == 0) return EFFICIENCY_STATE;
   return class == FUSION_CONV ? EFFICIENCY_CONV : class == FUSION_MATMUL ? EFFICIENCY_MATMUL : EFFICIENCY_OTHER;
 }
 
@@ -120,8 +151,9 @@ efficiency efficiency_of(const situ_device *device, const cost_engine *engine, e
   if (device->efficiency > 0.0) return (efficiency){device->efficiency, device->efficiency};
   if (engine->own_rates) {
     const llama_row *l = llama_row_of(device);
-    double share = work == EFFICIENCY_EXPERTS ? l->experts : 1;
-    return (efficiency){share * l->matmul[unit_of(dtype)], l->memory};
+    if (work == EFFICIENCY_STATE && is_gpu(l->family)) return (efficiency){STATE_SHARE, l->memory};
+    double share = work == EFFICIENCY_EXPERTS ? fmin(1, l->experts * engine->experts) : 1;
+    return (efficiency){fmin(1, engine->products * share * l->matmul[unit_of(dtype)]), l->memory};
   }
   situ_device_family family = efficiency_family_of(device);
   const row *r = rows;

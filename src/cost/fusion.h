@@ -64,6 +64,8 @@ typedef struct cost_engine {
   double language_kernels; /* launches of an operator of a language model as our readers make it; 0: one */
   bool tf32;      /* convolutions of 32-bit numbers may run as TF32 where the device has it: PyTorch's default */
   bool own_rates; /* the efficiencies of devices with it are in a separate table (cost/efficiency.c) */
+  double products, experts; /* factors on that table's for products on GPUs, and for those of routed experts */
+  bool narrow_sums;         /* members of a group send sums of many 32-bit numbers in 16 bits */
   situ_overlap overlap;
   engine_sync sync;
   bool central;     /* results are chosen from where the step is asked for, so all of them go there, and what two other

@@ -23,6 +23,10 @@ static const fusion_profile profiles[] = {
 
 #define PYTORCH .fusion = "none", .launch = 2, .language_kernels = 3, .narrow = 0.7, .tf32 = true
 
+#define LLAMA_CPP                                                                              \
+  .fusion = "none", .launch = 1, .narrow = 1, .own_rates = true, .overlap = SITU_OVERLAP_NONE, \
+  .sync = {75000, 150000, 300000, 150000}, .central = true, .offloaded = 0.8
+
 /* Fields that are not named are none. */
 static const cost_engine engines[] = {
     {.name = "generic",
@@ -37,16 +41,13 @@ static const cost_engine engines[] = {
      .overlap = SITU_OVERLAP_NONE,
      .streamed = 1},
     {.name = "eager", .title = "PyTorch, operator by operator", PYTORCH, .overlap = SITU_OVERLAP_HOST_BLOCKING},
-    {.name = "llama.cpp",
-     .title = "llama.cpp, and tools built on it",
-     .fusion = "none",
-     .launch = 1,
-     .narrow = 1,
-     .own_rates = true,
-     .overlap = SITU_OVERLAP_NONE,
-     .sync = {75000, 150000, 300000, 150000},
-     .central = true,
-     .offloaded = 0.8},
+    {.name = "ik_llama.cpp",
+     .title = "ik_llama.cpp: larger products on GPUs are faster, those of experts much",
+     LLAMA_CPP,
+     .narrow_sums = true,
+     .products = 1.3,
+     .experts = 1.9},
+    {.name = "llama.cpp", .title = "llama.cpp, and tools built on it", LLAMA_CPP, .products = 1, .experts = 1},
     {.name = "onnxruntime",
      .title = "ONNX Runtime",
      .fusion = "onnxruntime",

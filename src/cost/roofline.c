@@ -7,6 +7,8 @@
  * (reshapes, constants) take 0 ns: engines fold them away. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/c_locale.h"
 #include "base/checked.h"
@@ -57,8 +59,10 @@ typedef struct rate {
 /* The rates of one class, by limiting resource and type. */
 typedef struct roof {
   rate by_dtype[EFFICIENCY_WORKS][DTYPE_COUNT];
-  rate *by_weights; /* [n_weight_types * EFFICIENCY_WORKS]; ns_per_flop is 0 where the element type decides */
+  double *share_of_type; /* [n_weight_types] of the rates by dtype */
+  rate *by_weights;      /* [n_weight_types * EFFICIENCY_WORKS]; ns_per_flop is 0 where the element type decides */
   int64_t launch_ns;
+  bool tiles; /* experts with few tokens compute longer for each */
 } roof;
 
 static bool set_rates_by_weights(roof *r, const situ_graph *g, const situ_platform *p, const situ_device *d,
@@ -67,8 +71,12 @@ static bool set_rates_by_weights(roof *r, const situ_graph *g, const situ_platfo
   cpu_scene scene = {.remote = d->server != p->devices[platform_home(p)].server,
                      .stream_tokens = g->step_tokens / max64(g->streams, 1)};
   cpu_rate found;
-  r->by_weights = ARENA_ZERO(a, rate, (int64_t)g->n_weight_types * EFFICIENCY_WORKS);
-  if (!r->by_weights || options->efficiency > 0.0) return r->by_weights != NULL;
+  if (!ARENA_ARRAYS(a, ZEROS(r->by_weights, (int64_t)g->n_weight_types * EFFICIENCY_WORKS),
+                    ARRAY(r->share_of_type, g->n_weight_types)))
+    return false;
+  for (int32_t i = 0; i < g->n_weight_types; i++)
+    r->share_of_type[i] = options->efficiency > 0.0 ? 1 : efficiency_of_type(d, engine, g->weight_type_name[i]);
+  if (options->efficiency > 0.0) return true;
   double ns_per_peak_flop = 1e9 / roofline_peak(d, SITU_DTYPE_F32);
   for (int32_t i = 0; i < g->n_weight_types * EFFICIENCY_WORKS; i++) {
     efficiency_work w = (efficiency_work)(i % EFFICIENCY_WORKS);
@@ -83,6 +91,7 @@ static bool set_rates_by_weights(roof *r, const situ_graph *g, const situ_platfo
 static bool set_roof(roof *r, const situ_graph *g, const situ_platform *p, const situ_device *device,
                      const situ_cost_options *options, arena *a) {
   const cost_engine *engine = cost_engine_find(options->engine);
+  r->tiles = engine->own_rates && !(options->efficiency > 0.0) && !(device->efficiency > 0.0);
   r->launch_ns = efficiency_launch_ns(device, engine, g->streams > 0);
   for (int w = 0; w < EFFICIENCY_WORKS; w++)
     for (int t = 0; t < DTYPE_COUNT; t++) {
@@ -98,11 +107,26 @@ static bool set_roof(roof *r, const situ_graph *g, const situ_platform *p, const
   return set_rates_by_weights(r, g, p, device, options, a);
 }
 
+/* Of a product of routed experts the tokens that each has whose weights it moves. Bits of a weight are in the name of
+ * its type, before those of scales: "q4_K". */
+static double tokens_of_experts(const situ_graph *g, int32_t v) {
+  double bits = (double)situ_dtype_bits((situ_dtype)g->dtype[v]);
+  double bytes = (double)min64(graph_own_weight_bytes(g, v), g->moved_bytes[v]);
+  const char *type = g->weight_type[v] >= 0 ? g->weight_type_name[g->weight_type[v]] : "";
+  size_t digit = strcspn(type, "0123456789");
+  if (type[digit]) bits = (double)strtol(type + digit, NULL, 10);
+  return bytes > 0 ? (double)g->flops[v] / 2 * (bits / 8) / bytes : 0;
+}
+
 /* Of operator v, the head of a kernel that computes in a type. */
 static rate rate_of(const roof *r, const situ_graph *g, int32_t v, efficiency_work w, situ_dtype dtype) {
   rate by_weights = {0};
   if (g->weight_type[v] >= 0) by_weights = r->by_weights[g->weight_type[v] * EFFICIENCY_WORKS + (int32_t)w];
-  return by_weights.ns_per_flop > 0 ? by_weights : r->by_dtype[w][dtype];
+  if (by_weights.ns_per_flop > 0) return by_weights;
+  rate of_type = r->by_dtype[w][dtype];
+  if (w == EFFICIENCY_EXPERTS && r->tiles) of_type.ns_per_flop *= efficiency_tiles(tokens_of_experts(g, v));
+  if (g->weight_type[v] >= 0) of_type.ns_per_flop /= r->share_of_type[g->weight_type[v]];
+  return of_type;
 }
 
 /* The bytes of operator v that are unpacked: its weights, of experts those that are read, or its cache. */
@@ -190,11 +214,11 @@ static bool add_member(splitting *s, int32_t class, const group_members *of, int
 }
 
 /* Adds the collectives of each operator to the time of its kernel. */
-static void add_collectives(splitting *s, int32_t class, const situ_device *device, int64_t engine_ns) {
+static void add_collectives(splitting *s, int32_t class, const tensor_split *sent, const situ_device *device) {
   situ_costs *c = s->c;
   for (int32_t v = 0; v < c->n_operators; v++) {
     int64_t *sum = &c->collective_ns[(int64_t)(s->work->group ? s->work->group[v] : v) * c->n_classes + class];
-    *sum = sat_add(*sum, tensor_split_collective_ns(&s->split, v, device, engine_ns));
+    *sum = sat_add(*sum, tensor_split_collective_ns(sent, v, device, COLLECTIVE_NS));
   }
   for (int32_t v = 0; v < c->n_operators; v++) {
     int64_t at = (int64_t)v * c->n_classes + class;
@@ -203,7 +227,8 @@ static void add_collectives(splitting *s, int32_t class, const situ_device *devi
 }
 
 /* Replaces the times on the classes that are groups. */
-static bool split_times(splitting *s, const roof *roofs, int64_t engine_ns) {
+static bool split_times(splitting *s, const roof *roofs) {
+  bool narrow = cost_engine_find(s->options->engine)->narrow_sums;
   situ_costs *c = s->c;
   int64_t n_times = (int64_t)c->n_operators * c->n_classes;
   bool ok = true;
@@ -219,7 +244,9 @@ static bool split_times(splitting *s, const roof *roofs, int64_t engine_ns) {
       ok = (!of.share || set_roof(&own, s->g, s->platform, &of.device[i], s->options, s->arena)) &&
            add_member(s, k, &of, i, &own);
     }
-    if (ok) add_collectives(s, k, &s->platform->devices[device], engine_ns);
+    tensor_split sent = s->split;
+    ok = ok && (!narrow || tensor_split_narrow(&sent, &s->split, of.k, s->arena));
+    if (ok) add_collectives(s, k, &sent, &s->platform->devices[device]);
   }
   arena_free(s->arena);
   return ok;
@@ -251,7 +278,7 @@ static situ_status estimate(situ_costs **out, const situ_graph *graph, const sit
           time_under(r, roofs[k].launch_ns, work->flops[v], work->moved_bytes[v], unpack_bytes_of(graph, v, w));
     }
   splitting s = {.c = c, .g = graph, .platform = platform, .work = work, .options = options, .kind_work = kind_work};
-  if (!ok || !split_times(&s, roofs, COLLECTIVE_NS)) {
+  if (!ok || !split_times(&s, roofs)) {
     situ_costs_free(c);
     return fail_no_memory(error);
   }

@@ -340,6 +340,19 @@ int64_t tensor_split_member_bytes(const tensor_split *s, const double *share, in
   return sat_add(sat_round(ceil(extra)), sat_round(ceil((1 - share[i]) * (double)alive_bytes(g))));
 }
 
+bool tensor_split_narrow(tensor_split *out, const tensor_split *s, int32_t k, arena *a) {
+  const situ_graph *g = s->graph;
+  const int64_t many = k < 3 ? 32768 : k == 3 ? 131072 : 262144; /* llama.cpp's limits */
+  *out = *s;
+  out->reduced_bytes = ARENA_COPY(a, s->reduced_bytes, int64_t, g->n_operators);
+  for (int32_t v = 0; out->reduced_bytes && v < g->n_operators; v++) {
+    int32_t t = g->out_start[v];
+    bool wide = t < g->out_start[v + 1] && g->tensor_dtype[t] == SITU_DTYPE_F32;
+    if (wide && s->reduced_bytes[v] / 4 >= many) out->reduced_bytes[v] /= 2;
+  }
+  return out->reduced_bytes != NULL || g->n_operators == 0;
+}
+
 /* Steps of `latency_ns` each, and bytes over the slowest link between members. */
 static double steps_ns(double steps, double bytes, const situ_device *d) {
   return steps * (double)d->sync_latency_ns + bytes / d->sync_bytes_per_s * 1e9;

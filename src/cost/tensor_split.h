@@ -49,6 +49,11 @@ int64_t tensor_split_extra_bytes(const tensor_split *s, int32_t k);
 /* The same of member i of k with such shares: beyond its share of what all hold. */
 int64_t tensor_split_member_bytes(const tensor_split *s, const double *share, int32_t k, int32_t i);
 
+/* The same with sums of many 32-bit numbers, of a prompt rather than of a token, that k members of a group send in 16
+ * bits: llama.cpp with NCCL, ik_llama.cpp. The arrays of the result but one are those of `from`. False without memory.
+ */
+bool tensor_split_narrow(tensor_split *out, const tensor_split *from, int32_t k, arena *a);
+
 /* Time of the collectives of operator v on a device that is a group; 0 on others. An all-reduce by recursive doubling
  * or by halving and doubling, whichever is faster: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective
  * Communication Operations in MPICH", IJHPCA 19(1), 2005; `engine_ns` is what the engine adds to each. */

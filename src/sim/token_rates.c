@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "cost/efficiency.h"
 #include "sim/simulate.h"
 
 static double rate(double tokens, int64_t repeats, int64_t value_ns) {
@@ -27,23 +28,24 @@ static int64_t step_value(const situ_plan *plan, const situ_costs *step) {
   return value_for(&view, plan);
 }
 
-/* Whether micro-batches of a prompt overlap: llama.cpp overlaps them where several GPUs hold all layers, and the host
- * the embedding: a rule that moves it switches this off (docs/theory/models/language-models.md). */
-static bool overlaps(const situ_plan *plan, const situ_costs *step) {
+/* The part of their possible overlap that micro-batches of a prompt reach: llama.cpp overlaps them where several GPUs
+ * hold all layers, and the host the embedding: a rule that moves it switches this off
+ * (docs/theory/models/language-models.md). */
+static double overlap_of(const situ_plan *plan, const situ_costs *step) {
   const situ_problem *p = plan->problem;
   int32_t gpu = -1;
-  bool several = false;
+  double share = 0;
   for (int32_t v = 0; v < p->n_operators && p->overlap == SITU_OVERLAP_NONE; v++) {
     int32_t d = plan->device[v];
     bool works = step->time_ns[(int64_t)v * step->n_classes + p->platform->class_of[d]] > 0,
          host = problem_is_host(p, d);
     bool embeds = strcmp(p->graph->kind_name[p->graph->kind[v]], "Gather") == 0;
-    if (works && (host ? !embeds : embeds)) return false;
+    if (works && (host ? !embeds : embeds)) return 0;
     if (!works || host) continue;
-    several |= gpu >= 0 && gpu != d;
+    if (gpu >= 0 && gpu != d) share = efficiency_overlap(&p->platform->devices[d], p->platform->n_relayed > 0);
     gpu = d;
   }
-  return several;
+  return share;
 }
 
 /* The work of the busiest device or link in a step of prefill. */
@@ -56,8 +58,11 @@ static int64_t busiest_ns(const situ_plan *plan, const situ_costs *step) {
 
 /* The time of all micro-batches of the prompt, one of which takes step_ns. */
 static int64_t prefill_ns(const situ_plan *plan, const situ_costs *step, int64_t repeats, int64_t step_ns) {
-  int64_t max = step && overlaps(plan, step) ? busiest_ns(plan, step) : 0;
-  return max > 0 ? sat_add(step_ns, sat_mul(repeats - 1, min64(max, step_ns))) : sat_mul(repeats, step_ns);
+  double share = step ? overlap_of(plan, step) : 0;
+  int64_t busiest = share > 0 ? min64(busiest_ns(plan, step), step_ns) : 0;
+  if (busiest <= 0) return sat_mul(repeats, step_ns);
+  int64_t gained = sat_round(share * (double)(step_ns - busiest));
+  return sat_add(step_ns, sat_mul(repeats - 1, step_ns - gained));
 }
 
 token_rates token_rates_of(const situ_plan *plan, const situ_model *model) {

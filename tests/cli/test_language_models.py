@@ -180,6 +180,14 @@ def test_prefill_is_told_with_and_without_overlap():
     slow, fast = both["sequential_prefill_tokens_per_second"], both["prefill_tokens_per_second"]
     assert slow < fast < 4 * slow, (slow, fast)
     assert abs(slow - 2048e9 / both["value_ns"]) < 1e-6 * slow
+    # Each of four takes L, of which its busiest device works P: in turn 4 L, in perfect overlap L + 3 P. Of what that saves two GeForce
+    # cards get 0.4 through their host, and 0.9 by a link of their own.
+    near = situ_json("place", path, "--platform", "cpu+2*rtx3090@nvlink-bridge", *on[2:], "--prompt", "2048", "--fix", "pins.json")
+    for found, share in ((both, 0.4), (near, 0.9)):
+        whole, busiest = found["value_ns"] / 4, max(d["load_ns"] for d in found["devices"]) / 4
+        first = 4 * whole - 3 * share * (whole - busiest)
+        assert found["time_to_first_token_ns"] > first - 10, (found["time_to_first_token_ns"], first)  # their link may be busier
+        assert share == 0.4 or found["time_to_first_token_ns"] < first + 10, (found["time_to_first_token_ns"], first)
     pathlib.Path("pins.json").write_text(json.dumps({**pins, "token_embd": "cpu0"}))
     far = ["--platform", "(cpu+rtx3090)+(cpu+rtx3090)@ethernet-1g", "--granularity", "block", "--steps", "50"]
     bound = situ_json("place", path, *far, "--prompt", "2048", "--fix", "pins.json")

@@ -376,4 +376,37 @@ TEST(collectives_take_the_faster_way) {
   assert_true(tensor_split_share(&s, 0, 16) == 1.0 / 8);
 }
 
+/* A product of 64 rows and 1,024 columns of F32 is a sum of 65,536 numbers: many for two members, not for three. Of F16
+ * it stays as it is. */
+TEST(sums_of_many_numbers_are_sent_in_16_bits) {
+  for (int wide = 0; wide < 2; wide++) {
+    situ_graph_builder *b;
+    assert_int_equal(situ_graph_builder_new(&b, "sum", NULL), SITU_STATUS_OK);
+    situ_operator op = SITU_OPERATOR_INIT;
+    op.name = "product";
+    op.kind = "MatMul";
+    int32_t v = situ_graph_builder_add_operator(b, &op);
+    int64_t dims[] = {64, 1024};
+    situ_tensor tensor = SITU_TENSOR_INIT;
+    tensor.dtype = wide ? SITU_DTYPE_F32 : SITU_DTYPE_F16;
+    tensor.rank = 2;
+    tensor.dims = dims;
+    tensor.size_bytes = 65536 * (wide ? 4 : 2);
+    situ_graph_builder_add_tensor(b, v, &tensor);
+    situ_graph *g;
+    assert_int_equal(situ_graph_freeze(&g, b, NULL), SITU_STATUS_OK);
+    situ_graph_builder_free(b);
+    int64_t reduced = tensor.size_bytes, ways = 1024, gathered = 0;
+    tensor_split s = {.graph = g, .ways = &ways, .reduced_bytes = &reduced, .gathered_bytes = &gathered}, sent;
+    arena *a = arena_new();
+    assert_true(tensor_split_narrow(&sent, &s, 2, a));
+    assert_int_equal(sent.reduced_bytes[0], 65536 * 2);
+    assert_true(tensor_split_narrow(&sent, &s, 3, a));
+    assert_int_equal(sent.reduced_bytes[0], reduced);
+    assert_int_equal(s.reduced_bytes[0], tensor.size_bytes);
+    arena_free(a);
+    situ_graph_free(g);
+  }
+}
+
 TEST_MAIN
