@@ -650,6 +650,7 @@ TABLES = {
     "parallel_pairs": (parallel_pairs, ["parallel.csv"], ""),
     "parallel_ratios": (parallel_ratios, ["parallel.csv"], ""),
     "groups": (groups, ["groups.csv"], "bench/groups.py build/situ bench/groups.csv"),
+    "disaggregation": (as_it_is, ["disaggregation.csv"], "bench/disaggregation.py build/situ > bench/disaggregation.csv"),
     "gpu_engine": (gpu_day, ["gpu_day/engine.csv"], ""),
     "gpu_whole": (gpu_day, ["gpu_day/whole.csv"], ""),
     "gpu_training": (gpu_day, ["gpu_day/training.csv"], ""),

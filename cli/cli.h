@@ -61,6 +61,7 @@ typedef struct arguments {
   situ_fit_options fit;
   situ_staging_options staging;
   situ_serving_options serving;
+  bool disaggregate;
   situ_judge_options judge;
   int32_t n_measured;
   const char *device_class, *profile_from, *measured_plan;

@@ -50,10 +50,37 @@ static int run_serving(arguments *a) {
   return code;
 }
 
+static int show_disaggregation(const arguments *a, const situ_disaggregation *s) {
+  FILE *to = people(a);
+  report r = {0};
+  situ_report_options look = report_options(to);
+  int code = print_report(to, &r, situ_report_disaggregation(&r.text, s, SITU_REPORT_TABLE, &look, &r.error));
+  if (interrupted()) fputs("\n  interrupted: the remaining devices and streams were not tried\n", to);
+  if (code == EXIT_OK && a->json)
+    code = print_report(stdout, &r, situ_report_disaggregation(&r.text, s, SITU_REPORT_JSON, NULL, &r.error));
+  if (code != EXIT_OK || situ_disaggregation_count(s) > 0) return code;
+  return interrupted() ? EXIT_INTERRUPTED : EXIT_LIMIT;
+}
+
+static int run_disaggregation(arguments *a) {
+  situ_disaggregation *s = NULL;
+  situ_error error = {0};
+  progress p;
+  if (a->svg) return fail_usage("--svg draws the front of latency and period; leave out --disaggregate");
+  progress_of_solve(&p, &a->solve);
+  a->serving.solve = &a->solve;
+  situ_status status = situ_disaggregate(&s, &a->instance, &a->serving, &error);
+  progress_stop(&p);
+  int code = status == SITU_STATUS_OK ? show_disaggregation(a, s) : fail_reading(&error);
+  situ_disaggregation_free(s);
+  return code;
+}
+
 static void set_defaults(arguments *a) { a->instance.granularity = SITU_GRANULARITY_DEFAULT; }
 
 static int run(arguments *a) {
   a->instance.model = a->operands[0];
+  if (a->disaggregate) return run_disaggregation(a);
   if (a->serving.max_streams > 0) return run_serving(a);
   if (a->instance.granularity == SITU_GRANULARITY_DEFAULT) a->instance.granularity = SITU_GRANULARITY_FUSED;
   if (a->problem.max_period_ns > 0 || a->problem.max_latency_ns > 0)
@@ -92,7 +119,8 @@ const command pareto_command = {
         "has a proved bound. `situ place --max-latency` writes a single point as a plan file. With --streams the front "
         "is that of a language model in use: the tokens per second of one stream against those of all streams, over "
         "numbers of streams, groups of devices that split operators (--tensor-parallel N for one size), and copies of "
-        "the model on devices that are left idle.",
+        "the model on devices that are left idle. With --disaggregate prompts go to some devices and decoding to "
+        "others.",
     .examples =
         "situ pareto builtin:resnet50 --platform cpu+v100-16g+t4-16g --steps 4000\n"
         "situ pareto builtin:resnet50 --points 3 --steps 2000 --json\n"

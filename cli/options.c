@@ -157,6 +157,12 @@ static const option front_rows[] = {
      .min = 1,
      .about = "Language models: the front of the tokens per second of one stream and of all, with up to N streams on "
               "each copy of the model."},
+    {.name = "disaggregate",
+     .also = "prefill decode apart splitwise distserve",
+     .kind = OPTION_ON,
+     .offset = AT(disaggregate),
+     .about = "Language models, with --streams, --prompt and --generate: prompts on some devices, decoding on others. "
+              "Time of a request against requests per second, beside the best where each copy of the model does both."},
     {.name = "svg",
      .kind = OPTION_TEXT,
      .offset = AT(svg),

@@ -15,6 +15,7 @@
 
 #include "situ/compare.h"
 #include "situ/costs.h"
+#include "situ/disaggregation.h"
 #include "situ/engine.h"
 #include "situ/error.h"
 #include "situ/explain.h"

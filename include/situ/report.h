@@ -9,6 +9,7 @@
 #define SITU_REPORT_H
 
 #include "situ/compare.h"
+#include "situ/disaggregation.h"
 #include "situ/engine.h"
 #include "situ/fit.h"
 #include "situ/judge.h"
@@ -110,6 +111,10 @@ SITU_API situ_status situ_report_fit_files(char **out, const situ_fitting *const
 /* The rates of one stream and of all: the front as a table, or every row that was tried as JSON. */
 SITU_API situ_status situ_report_serving(char **out, const situ_serving *serving, situ_report_format format,
                                          const situ_report_options *options, situ_error *error);
+/* Prompts apart from decoding, beside the best where each copy does both: likewise. */
+SITU_API situ_status situ_report_disaggregation(char **out, const situ_disaggregation *disaggregation,
+                                                situ_report_format format, const situ_report_options *options,
+                                                situ_error *error);
 
 /* A model: operators by kind, totals, depth, width, critical path, and the operators whose costs could not be
  * inferred. */

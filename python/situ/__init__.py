@@ -8,7 +8,7 @@ docs/python.md is the introduction."""
 
 from __future__ import annotations
 
-from ._ask import fit, judge, serve, size
+from ._ask import disaggregate, fit, judge, serve, size
 from ._graph import Graph, Guess, Operator, Tensor
 from ._library import (
     BadArgument,
@@ -86,6 +86,7 @@ __all__ = [
     "Verdict",
     "compare",
     "costs",
+    "disaggregate",
     "fit",
     "inspect",
     "judge",

@@ -76,6 +76,22 @@ def serve(
     return _answer("serve", "serving", "serving", own, (model, platform, costs), progress, options)
 
 
+def disaggregate(
+    model: Model,
+    platform: Machine = None,
+    *,
+    streams: int = 0,
+    costs: Costs = None,
+    progress: ProgressOption = None,
+    **options: Unpack[Options],
+) -> Report:
+    """Prompts on some devices and decoding on others: `rows`, as in `situ pareto --disaggregate --json`, beside the best where
+    each copy does both. prompt and generate state a request; streams: the most that decode at once, 1024 by default."""
+    own = sized(c.situ_serving_options)
+    own.max_streams = streams
+    return _answer("disaggregate", "disaggregation", "disaggregation", own, (model, platform, costs), progress, options)
+
+
 def size(
     model: Model,
     goal: str,

@@ -92,6 +92,16 @@ class situ_costs_summary(Structure):
 class situ_cost_model_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("source", c_char_p)]
 
+class situ_disaggregation_row(Structure):
+    _fields_ = [("prefill_devices", c_char_p), ("decode_devices", c_char_p), ("streams", c_int64), ("prefill_ns",
+                c_int64), ("transfer_ns", c_int64), ("transfer_bytes", c_int64), ("stream_tokens_per_s", c_double),
+                ("request_ns", c_int64), ("requests_per_s", c_double), ("max_requests_per_s", c_double), ("on_front",
+                c_bool)]
+
+class situ_disaggregation_summary(Structure):
+    _fields_ = [("size", c_size_t), ("together_requests_per_s", c_double), ("together_request_ns", c_int64),
+                ("max_requests_per_s", c_double)]
+
 class situ_engine_info(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("version", c_char * 64), ("library",
                 c_char * 512), ("providers", c_char * 512), ("missing", c_char * 1024)]
@@ -459,6 +469,13 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_device_family_name": (c_char_p, [c_int]),
     "situ_device_kind_at": (c_bool, [c_int32, POINTER(situ_device_kind_info)]),
     "situ_device_kind_count": (c_int32, []),
+    "situ_disaggregate": (c_int, [POINTER(c_void_p), POINTER(situ_instance_options), POINTER(situ_serving_options),
+        POINTER(situ_error)]),
+    "situ_disaggregation_at": (situ_disaggregation_row, [c_void_p, c_int32]),
+    "situ_disaggregation_count": (c_int32, [c_void_p]),
+    "situ_disaggregation_free": (None, [c_void_p]),
+    "situ_disaggregation_get_summary": (c_bool, [c_void_p, POINTER(situ_disaggregation_summary)]),
+    "situ_disaggregation_plan": (c_void_p, [c_void_p, c_int32, c_bool]),
     "situ_dtype_bits": (c_int32, [c_int]),
     "situ_dtype_name": (c_char_p, [c_int]),
     "situ_engine_at": (c_bool, [c_int32, POINTER(situ_engine_info)]),
@@ -634,6 +651,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_report_compare": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_int, POINTER(situ_report_options),
         POINTER(situ_error)]),
     "situ_report_costs": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
+        POINTER(situ_error)]),
+    "situ_report_disaggregation": (c_int, [POINTER(c_void_p), c_void_p, c_int, POINTER(situ_report_options),
         POINTER(situ_error)]),
     "situ_report_explain": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_int, POINTER(situ_report_options),
         POINTER(situ_error)]),

@@ -16,6 +16,7 @@ struct situ_instance {
   situ_model *model;
   situ_platform *own_platform; /* NULL when the model brings its own */
   situ_platform *ungrouped;    /* what was named, where the devices of own_platform are groups; else NULL */
+  bool *alone;                 /* [device of that] in no group, for it stays unused; NULL without groups */
   situ_costs *own_costs;       /* likewise */
   situ_graph *copies;          /* of the model's graph, with their costs; NULL where there is one input only */
   situ_costs *copied_costs;

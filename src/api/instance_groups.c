@@ -68,17 +68,34 @@ int32_t instance_group_sizes(int32_t sizes[INSTANCE_GROUP_SIZES], int32_t max) {
   return n;
 }
 
+/* [device] that the caller leaves unused: they are in no group, and their names stay. NULL without memory. */
+static bool *find_alone(const situ_instance *i, arena *a) {
+  bool *alone = ARENA_ZERO(a, bool, i->platform->n_devices);
+  for (int32_t k = 0; alone && k < i->options.call.n_unused; k++) {
+    int32_t d = situ_platform_find(i->platform, i->options.call.unused[k]);
+    if (d >= 0) alone[d] = true;
+  }
+  return alone;
+}
+
 int32_t instance_max_group(const situ_instance *i) {
-  return check_split(i, NULL) == SITU_STATUS_OK ? platform_max_group(i->platform) : 1;
+  arena *a = arena_new();
+  const bool *alone = a ? find_alone(i, a) : NULL;
+  int32_t max = alone && check_split(i, NULL) == SITU_STATUS_OK ? platform_max_group(i->platform, alone) : 1;
+  arena_free(a);
+  return max;
 }
 
 bool instance_shares_text(char into[INSTANCE_SHARES_BYTES], const situ_instance *i, int32_t k, bool by_memory) {
   const situ_platform *p = i->platform;
   const cost_engine *engine =
       cost_engine_find(i->options.cost.engine ? i->options.cost.engine : i->model->steps.engine);
-  int32_t first = k > 1 && k <= INSTANCE_MAX_SHARES && engine ? platform_first_together(p, k) : -1;
+  arena *a = arena_new();
+  const bool *alone = a ? find_alone(i, a) : NULL;
+  int32_t first = alone && k > 1 && k <= INSTANCE_MAX_SHARES && engine ? platform_first_together(p, k, alone) : -1;
   double part[INSTANCE_MAX_SHARES], sum = 0, before = 0;
   size_t n = 0;
+  arena_free(a);
   for (int32_t j = 0; first >= 0 && j < k; j++) {
     const situ_device *d = &p->devices[first + j];
     double speed = d->memory_bytes_per_s * efficiency_of(d, engine, EFFICIENCY_MATMUL, SITU_DTYPE_F16).memory;
@@ -96,15 +113,19 @@ int32_t instance_max_together(const situ_instance *i) {
   const cost_engine *engine =
       cost_engine_find(i->options.cost.engine ? i->options.cost.engine : i->model->steps.engine);
   bool split = engine && engine->own_rates && check_split(i, NULL) == SITU_STATUS_OK;
-  return split ? platform_max_together(i->platform) : 1;
+  arena *a = arena_new();
+  const bool *alone = a ? find_alone(i, a) : NULL;
+  int32_t max = split && alone ? platform_max_together(i->platform, alone) : 1;
+  arena_free(a);
+  return max;
 }
 
 /* The platform whose first devices are one group with these shares. */
 static situ_status group_by_shares(situ_platform **out, const situ_platform *p, const tensor_split *split,
-                                   const double *share, int32_t k, situ_error *error) {
+                                   const double *share, int32_t k, const bool *alone, situ_error *error) {
   int64_t extra_bytes[INSTANCE_MAX_SHARES];
   for (int32_t m = 0; m < k; m++) extra_bytes[m] = tensor_split_member_bytes(split, share, k, m);
-  return platform_grouped_by_shares(out, p, k, share, extra_bytes, error);
+  return platform_grouped_by_shares(out, p, k, share, extra_bytes, alone, error);
 }
 
 /* As many groups of k equal devices as there are, or one with the shares that the options name, or with those of their
@@ -114,14 +135,14 @@ static situ_status group_devices(situ_platform **out, const situ_instance *i, co
   double share[INSTANCE_MAX_SHARES];
   char by_speed[INSTANCE_SHARES_BYTES];
   int32_t n, n_equal = 1;
-  bool equals = platform_max_group(i->platform) >= k;
+  bool equals = platform_max_group(i->platform, i->alone) >= k;
   TRY(read_shares(share, &n, i->options.call.tensor_parallel, error));
   if (n == 0 && !equals && instance_shares_text(by_speed, i, k, false)) TRY(read_shares(share, &n, by_speed, error));
   while (n_equal < n && share[n_equal] == share[0]) n_equal++;
-  equals |= platform_max_together(i->platform) < k; /* which the message is about */
+  equals |= platform_max_together(i->platform, i->alone) < k; /* which the message is about */
   if (n == 0 || (equals && n_equal == n))
-    return platform_grouped(out, i->platform, k, tensor_split_extra_bytes(split, k), error);
-  return group_by_shares(out, i->platform, split, share, n, error);
+    return platform_grouped(out, i->platform, k, tensor_split_extra_bytes(split, k), i->alone, error);
+  return group_by_shares(out, i->platform, split, share, n, i->alone, error);
 }
 
 situ_status instance_make_groups(situ_instance *i, situ_error *error) {
@@ -134,7 +155,8 @@ situ_status instance_make_groups(situ_instance *i, situ_error *error) {
                      "only situ place tries group sizes; name one instead of auto, as in --tensor-parallel 2");
   if (k == 1) return SITU_STATUS_OK;
   TRY(check_split(i, error));
-  if (!split || !tensor_split_find(split, i->model->graph, i->arena)) return fail_no_memory(error);
+  i->alone = find_alone(i, i->arena);
+  if (!i->alone || !split || !tensor_split_find(split, i->model->graph, i->arena)) return fail_no_memory(error);
   TRY(group_devices(&grouped, i, split, k, error));
   i->split = split;
   i->ungrouped = i->own_platform;

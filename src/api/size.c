@@ -106,7 +106,7 @@ static situ_status add_candidate(sizing_call *q, const char *name, bool named) {
   const instance_options asked = {.call = q->searches.instance};
   TRY(instance_group_size(&group_size, &asked, q->error));
   TRY(situ_platform_read(&f, name, q->error));
-  if (!named && group_size > platform_max_group(f)) {
+  if (!named && group_size > platform_max_group(f, NULL)) {
     situ_platform_free(f);
     return SITU_STATUS_OK;
   }

@@ -60,7 +60,7 @@ situ_status what_if_join(situ_platform **out, const situ_instance *i, const situ
       platform_new_like(&joined, i->ungrouped, i->ungrouped->devices, i->ungrouped->n_devices, links, n_links, error);
   free(links);
   if (status == SITU_STATUS_OK)
-    status = platform_grouped(&grouped, joined, size, tensor_split_extra_bytes(i->split, size), error);
+    status = platform_grouped(&grouped, joined, size, tensor_split_extra_bytes(i->split, size), i->alone, error);
   situ_platform_free(joined);
   if (status == SITU_STATUS_OK) status = instance_scene(&grouped, i, error);
   HAND_OUT(out, grouped, status, situ_platform_free);

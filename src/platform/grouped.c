@@ -25,21 +25,23 @@ typedef struct grouping {
   situ_link *link;
   int32_t n_devices, n_links, n_groups;
   const double *share;        /* [k] of the members of the only group; NULL: all are equal */
+  const bool *named;          /* [device] that are in no group; NULL: none */
   const int64_t *extra_bytes; /* [k] that they hold beyond it; without shares one number, of all together */
 } grouping;
 
-/* Whether the memory of each device is that of others too. */
-static bool *find_shared(const situ_platform *p, arena *a) {
-  bool *shared = ARENA_ZERO(a, bool, p->n_devices);
-  for (int32_t d = 0; shared && d < p->n_devices; d++) {
+/* Devices of which the memory is that of others too, and those that the caller names. */
+static bool *find_alone(const situ_platform *p, const bool *named, arena *a) {
+  bool *alone = ARENA_ZERO(a, bool, p->n_devices);
+  for (int32_t d = 0; alone && d < p->n_devices; d++) {
     int32_t owner = p->devices[d].shares_memory_with;
-    if (owner >= 0) shared[d] = shared[owner] = true;
+    if (owner >= 0) alone[d] = alone[owner] = true;
+    if (named && named[d]) alone[d] = true;
   }
-  return shared;
+  return alone;
 }
 
-static bool may_join(const situ_platform *p, const bool *shared, int32_t d) {
-  return !p->devices[d].is_host && !shared[d] && p->devices[d].members < 2;
+static bool may_join(const situ_platform *p, const bool *alone, int32_t d) {
+  return !alone[d] && !p->devices[d].is_host && p->devices[d].members < 2;
 }
 
 static bool are_equal(const situ_platform *p, int32_t d, int32_t e) {
@@ -48,18 +50,18 @@ static bool are_equal(const situ_platform *p, int32_t d, int32_t e) {
 }
 
 /* The equal devices, at most `max`, that follow each other from d on and may be in a group; 0 where d may not. */
-static int32_t count_equal(const situ_platform *p, const bool *shared, int32_t d, int32_t max) {
+static int32_t count_equal(const situ_platform *p, const bool *alone, int32_t d, int32_t max) {
   int32_t n = 0;
-  while (n < max && d + n < p->n_devices && are_equal(p, d, d + n) && may_join(p, shared, d + n)) n++;
+  while (n < max && d + n < p->n_devices && are_equal(p, d, d + n) && may_join(p, alone, d + n)) n++;
   return n;
 }
 
-int32_t platform_max_group(const situ_platform *p) {
+int32_t platform_max_group(const situ_platform *p, const bool *named) {
   int32_t max = 1;
   arena *a = arena_new();
-  const bool *shared = a ? find_shared(p, a) : NULL;
-  for (int32_t d = 0, n; shared && d<p->n_devices; d += n> 1 ? n : 1) {
-    n = count_equal(p, shared, d, INT32_MAX);
+  const bool *alone = a ? find_alone(p, named, a) : NULL;
+  for (int32_t d = 0, n; alone && d<p->n_devices; d += n> 1 ? n : 1) {
+    n = count_equal(p, alone, d, INT32_MAX);
     if (n > max) max = n;
   }
   arena_free(a);
@@ -74,14 +76,14 @@ static bool are_of_one_make(const situ_device *a, const situ_device *b) {
 }
 
 /* The most devices, equal or not, that follow each other in a server and may be in a group, and the first of them. */
-static int32_t longest_run(const situ_platform *p, int32_t *first) {
+static int32_t longest_run(const situ_platform *p, const bool *named, int32_t *first) {
   int32_t max = 0;
   arena *a = arena_new();
-  const bool *shared = a ? find_shared(p, a) : NULL;
+  const bool *alone = a ? find_alone(p, named, a) : NULL;
   *first = -1;
-  for (int32_t d = 0; shared && d < p->n_devices; d++) {
+  for (int32_t d = 0; alone && d < p->n_devices; d++) {
     int32_t n = 0;
-    while (d + n < p->n_devices && may_join(p, shared, d + n) && p->devices[d + n].server == p->devices[d].server &&
+    while (d + n < p->n_devices && may_join(p, alone, d + n) && p->devices[d + n].server == p->devices[d].server &&
            are_of_one_make(&p->devices[d], &p->devices[d + n]))
       n++;
     if (n > max) *first = d;
@@ -91,15 +93,15 @@ static int32_t longest_run(const situ_platform *p, int32_t *first) {
   return max;
 }
 
-int32_t platform_max_together(const situ_platform *p) {
+int32_t platform_max_together(const situ_platform *p, const bool *alone) {
   int32_t first;
-  int32_t n = longest_run(p, &first);
+  int32_t n = longest_run(p, alone, &first);
   return n > 1 ? n : 1;
 }
 
-int32_t platform_first_together(const situ_platform *p, int32_t k) {
+int32_t platform_first_together(const situ_platform *p, int32_t k, const bool *alone) {
   int32_t first;
-  return longest_run(p, &first) >= k ? first : -1;
+  return longest_run(p, alone, &first) >= k ? first : -1;
 }
 
 /* The time and the rate of the slowest route between two members of the group of d. */
@@ -187,13 +189,13 @@ static void add_link(grouping *g, const situ_link *link) {
 
 /* Finds the leads of groups of equal devices. False without memory. */
 static bool find_equal(grouping *g) {
-  const bool *shared = find_shared(g->from, g->arena);
-  for (int32_t d = 0, n; shared && d < g->from->n_devices; d += n) {
-    n = count_equal(g->from, shared, d, g->k) == g->k ? g->k : 1;
+  const bool *alone = find_alone(g->from, g->named, g->arena);
+  for (int32_t d = 0, n; alone && d < g->from->n_devices; d += n) {
+    n = count_equal(g->from, alone, d, g->k) == g->k ? g->k : 1;
     for (int32_t i = 0; i < n; i++) g->lead[d + i] = d;
     g->n_groups += n > 1;
   }
-  return shared != NULL;
+  return alone != NULL;
 }
 
 static situ_status make(grouping *g, situ_platform **out, situ_error *error) {
@@ -202,14 +204,14 @@ static situ_status make(grouping *g, situ_platform **out, situ_error *error) {
                     ARRAY(g->device, p->n_devices), ARRAY(g->link, p->n_links)))
     return fail_no_memory(error);
   for (int32_t d = 0; d < p->n_devices; d++) g->number[d] = -1;
-  int32_t first = g->share ? platform_first_together(p, g->k) : -1;
+  int32_t first = g->share ? platform_first_together(p, g->k, g->named) : -1;
   for (int32_t d = 0; d < p->n_devices; d++) g->lead[d] = d >= first && d < first + g->k && first >= 0 ? first : d;
   g->n_groups = first >= 0;
   if (!g->share && !find_equal(g)) return fail_no_memory(error);
   if (g->n_groups == 0)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->name,
                      "has no %d %sdevices in one server that could split operators; at most %d can", (int)g->k,
-                     g->share ? "" : "equal ", (int)(g->share ? platform_max_together(p) : platform_max_group(p)));
+                     g->share ? "" : "equal ", (int)(g->share ? platform_max_together(p, g->named) : platform_max_group(p, g->named)));
   for (int32_t d = 0; d < p->n_devices; d++)
     if (g->lead[d] == d && !add_device(g, d)) return fail_no_memory(error);
   for (int32_t l = 0; l < p->n_links; l++) add_link(g, &p->links[l]);
@@ -230,13 +232,14 @@ static situ_status make_groups(situ_platform **out, grouping g, situ_error *erro
 }
 
 situ_status platform_grouped(situ_platform **out, const situ_platform *platform, int32_t k, int64_t extra_bytes,
-                             situ_error *error) {
+                             const bool *alone, situ_error *error) {
   REQUIRE(k >= 2 && extra_bytes >= 0);
-  return make_groups(out, (grouping){.from = platform, .k = k, .extra_bytes = &extra_bytes}, error);
+  return make_groups(out, (grouping){.from = platform, .k = k, .named = alone, .extra_bytes = &extra_bytes}, error);
 }
 
 situ_status platform_grouped_by_shares(situ_platform **out, const situ_platform *platform, int32_t k,
-                                       const double *share, const int64_t *extra_bytes, situ_error *error) {
+                                       const double *share, const int64_t *extra_bytes, const bool *alone,
+                                       situ_error *error) {
   REQUIRE(k >= 2);
-  return make_groups(out, (grouping){.from = platform, .k = k, .share = share, .extra_bytes = extra_bytes}, error);
+  return make_groups(out, (grouping){.from = platform, .k = k, .named = alone, .share = share, .extra_bytes = extra_bytes}, error);
 }

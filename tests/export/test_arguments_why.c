@@ -168,6 +168,30 @@ TEST(servings_need_a_language_model) {
 }
 
 TEST(fittings_need_a_language_model) {
+TEST(disaggregations_need_a_language_model) {
+  situ_disaggregation *s = NULL;
+  char *text = NULL;
+  situ_instance_options of = SITU_INSTANCE_OPTIONS_INIT;
+  situ_serving_options o = SITU_SERVING_OPTIONS_INIT;
+  situ_disaggregation_summary summary = SITU_DISAGGREGATION_SUMMARY_INIT;
+  of.model = "builtin:resnet18";
+  of.platform = "2*v100-16g";
+  REFUSED_OUT(s, situ_disaggregate(&s, &of, &o, error)); /* no request */
+  situ_read_options read = SITU_READ_OPTIONS_INIT;
+  read.prompt = read.generate = 8;
+  of.read = &read;
+  REFUSED_OUT(s, situ_disaggregate(&s, &of, NULL, error)); /* no caches */
+  REFUSED(situ_disaggregate(NULL, &of, &o, error));
+  REFUSED_OUT(s, situ_disaggregate(&s, NULL, &o, error));
+  o.max_streams = -1;
+  REFUSED_OUT(s, situ_disaggregate(&s, &of, &o, error));
+  assert_true(situ_disaggregation_count(NULL) == 0 && !situ_disaggregation_at(NULL, 0).prefill_devices);
+  assert_true(!situ_disaggregation_plan(NULL, 0, true) && !situ_disaggregation_get_summary(NULL, &summary));
+  REFUSED(situ_report_disaggregation(&text, NULL, SITU_REPORT_TABLE, NULL, error));
+  situ_disaggregation_free(NULL);
+}
+
+TEST(fittings_need_a_language_model) {
   situ_fitting *f = NULL;
   char *text = NULL;
   situ_instance_options of = SITU_INSTANCE_OPTIONS_INIT;

@@ -34,6 +34,13 @@ def test_copies_serve_as_many_as_there_are(model):
     assert both["copies"] == 2 and both["tokens_per_second"] == pytest.approx(2 * alone["tokens_per_second"])
 
 
+def test_prompts_and_decoding_are_on_different_devices(model):
+    found = situ.disaggregate(model, TWO, streams=1, prompt=512, generate=16, tensor_parallel="1", steps=100)
+    assert {(row["prefill_devices"], row["decode_devices"]) for row in found["rows"]} == {("gpu0", "gpu1")}
+    prompt = situ.place(model, "rtx3090-24g", prompt=512, steps=100).value_ns
+    assert found["rows"][0]["prefill_ns"] == prompt and "together" in str(found)
+
+
 def test_a_command_is_judged_by_its_own_placement(model):
     found = situ.judge(f"llama-server -m {model} -ts 1,1 -ngl 99 -c 4096", platform=TWO, steps=100)
     assert found["runs"] and found["format"] == "llama.cpp" and len(found["rows"]) == 2

@@ -14,7 +14,7 @@ static situ_platform *named(const char *name) {
 static situ_platform *grouped(const char *name, int32_t k, int64_t extra_bytes) {
   situ_platform *whole = named(name), *p = NULL;
   situ_error error = {0};
-  if (platform_grouped(&p, whole, k, extra_bytes, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
+  if (platform_grouped(&p, whole, k, extra_bytes, NULL, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
   situ_platform_free(whole);
   assert_null(platform_check(p));
   return p;
@@ -23,7 +23,7 @@ static situ_platform *grouped(const char *name, int32_t k, int64_t extra_bytes) 
 static void expect_refused(const char *name, int32_t k, situ_status status, const char *says) {
   situ_platform *whole = named(name), *p = NULL;
   situ_error error = {0};
-  assert_int_equal(platform_grouped(&p, whole, k, 0, &error), status);
+  assert_int_equal(platform_grouped(&p, whole, k, 0, NULL, &error), status);
   assert_null(p);
   if (!strstr(error.text, says)) fail_msg("%s", error.text);
   situ_platform_free(whole);
@@ -89,9 +89,22 @@ TEST(the_largest_group_is_of_equal_neighbours) {
       {"cpu", 1}, {"cpu+3*v100-16g+2*p100-16g", 3}, {"2*(cpu+4*a100-80g)", 4}, {"cpu+uhd770", 1}, {"8*h100-80g", 8}};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     situ_platform *p = named(rows[k].name);
-    assert_int_equal(platform_max_group(p), rows[k].max);
+    assert_int_equal(platform_max_group(p, NULL), rows[k].max);
     situ_platform_free(p);
   }
+}
+
+/* Of four equal devices the second is alone: the first then has no neighbour, and the last two are a group. */
+TEST(devices_can_stay_alone) {
+  situ_platform *whole = named("cpu+4*v100-16g"), *p;
+  const bool alone[] = {false, false, true, false, false};
+  assert_int_equal(platform_grouped(&p, whole, 2, 0, alone, NULL), SITU_STATUS_OK);
+  assert_int_equal(p->n_devices, 4);
+  assert_string_equal(p->devices[2].name, "gpu1");
+  assert_string_equal(p->devices[3].name, "gpu2-3");
+  assert_int_equal(platform_max_group(whole, alone), 2);
+  situ_platform_free(p);
+  situ_platform_free(whole);
 }
 
 /* A group is written and read like any device. */
