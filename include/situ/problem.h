@@ -44,12 +44,13 @@ typedef enum situ_communication {
   SITU_COMMUNICATION_LINK         /* the links of its route, each a resource of its own */
 } situ_communication;
 
-/* pipeline, training: the definition of a plan's period. The two differ only if the graph has operators that are not
- * forward.
+/* pipeline, training: the definition of a plan's period. The first two differ only if the graph has operators that are
+ * not forward.
  */
 typedef enum situ_schedule {
   SITU_SCHEDULE_1F1B = 0, /* the maximum of forward + backward load of a resource: passes alternate */
-  SITU_SCHEDULE_GPIPE     /* the maximum forward + the maximum backward load: all forward passes, then all backward */
+  SITU_SCHEDULE_GPIPE,    /* the maximum forward + the maximum backward load: all forward passes, then all backward */
+  SITU_SCHEDULE_ZB_H1     /* as 1F1B, but gradients of weights wait until a device is idle or its memory is full */
 } situ_schedule;
 
 typedef struct situ_problem_options {

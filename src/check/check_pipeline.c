@@ -295,15 +295,19 @@ static situ_status find_edges(bool **out, const judge *j, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-/* The inputs that each device keeps: a given number; with micro-batches by GPipe all of a step, by 1F1B as many as
- * devices follow on the longest path from part to part, its own included, and one where there is no such path. Those
- * that share a part share them. shared: NULL for one device each. */
+/* The inputs that each device keeps: a given number; with micro-batches by GPipe all of a step, by ZB-H1 as many as
+ * there are devices that may be used, by 1F1B as many as devices follow on the longest path from part to part, its own
+ * included, and one where there is no such path. Those that share a part share them. shared: NULL for one device each.
+ */
 static situ_status find_kept(int64_t *kept, const judge *j, const bool *edge, const int32_t *shared,
                              situ_error *error) {
   const situ_problem *p = j->problem;
   int32_t n = p->n_devices;
   int64_t *depth = ARENA_ZERO(j->scratch, int64_t, n);
-  bool changed = true, gpipe = p->schedule == SITU_SCHEDULE_GPIPE;
+  bool changed = true;
+  int64_t usable = 0, all = p->schedule == SITU_SCHEDULE_GPIPE ? p->micro_batches : 0;
+  for (int32_t d = 0; d < n; d++) usable += !p->unused[d];
+  if (p->schedule == SITU_SCHEDULE_ZB_H1) all = max64(1, min64(usable, p->micro_batches));
   if (!depth) return fail_no_memory(error);
   for (int32_t d = 0; d < n; d++) depth[d] = shared ? shared[d] : 1;
   for (int32_t round = 0; round < n && changed; round++) { /* a path has fewer than n edges; a cycle never settles */
@@ -316,9 +320,7 @@ static situ_status find_kept(int64_t *kept, const judge *j, const bool *edge, co
       }
   }
   for (int32_t d = 0; d < n; d++) {
-    int64_t r = shared ? shared[d] : 1, inputs = gpipe     ? p->micro_batches
-                                                 : changed ? 1
-                                                           : min64(p->micro_batches, depth[d]);
+    int64_t r = shared ? shared[d] : 1, inputs = all > 0 ? all : changed ? 1 : min64(p->micro_batches, depth[d]);
     kept[d] = p->micro_batches == 0 ? p->in_flight : (inputs + r - 1) / r;
   }
   return SITU_STATUS_OK;

@@ -34,7 +34,7 @@ static situ_status check_values(const situ_problem_options *o, situ_error *error
                       : (unsigned)o->contention > SITU_CONTENTION_NONE                  ? "contention"
                       : (unsigned)o->overlap > SITU_OVERLAP_NONE                        ? "overlap"
                       : (unsigned)o->communication > SITU_COMMUNICATION_LINK            ? "communication"
-                      : (unsigned)o->schedule > SITU_SCHEDULE_GPIPE                     ? "schedule"
+                      : (unsigned)o->schedule > SITU_SCHEDULE_ZB_H1                     ? "schedule"
                       : o->in_flight < 0                                                ? "in_flight"
                       : o->micro_batches < 0                                            ? "micro_batches"
                       : o->zero < 0 || o->zero > 3                                      ? "zero"
@@ -125,10 +125,14 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
   return SITU_STATUS_OK;
 }
 
-/* Steps of micro-batches. What every device keeps: by 1F1B the last one keeps one input; by GPipe all keep all, but
- * replicas share them. */
+/* Steps of micro-batches. What every device keeps: by 1F1B the last one keeps one input; by GPipe all keep all, by
+ * ZB-H1 as many as there are devices, but replicas share them. */
 static situ_status choose_micro_batches(situ_problem *p, const situ_problem_options *o, situ_error *error) {
   p->micro_batches = o->micro_batches;
+  bool delays = p->schedule == SITU_SCHEDULE_ZB_H1;
+  if (delays && (o->micro_batches == 0 || p->given->n_recomputed > 0))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "zb-h1 is a schedule of micro-batches %s",
+                     o->micro_batches == 0 ? "(micro_batches)" : "whose activations are kept: leave recomputation out");
   if (o->micro_batches == 0) return SITU_STATUS_OK;
   const char *wrong = !p->training       ? "are of training steps: add training, or leave micro_batches out"
                       : !p->contiguous   ? "pass from part to part: parts must be contiguous, not free"
@@ -136,8 +140,12 @@ static situ_status choose_micro_batches(situ_problem *p, const situ_problem_opti
                                          : NULL;
   if (wrong) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "micro-batches %s", wrong);
   int32_t n_sharing = p->replicate ? p->platform->n_devices : 1;
-  p->in_flight =
-      p->schedule == SITU_SCHEDULE_GPIPE ? (int32_t)(((int64_t)o->micro_batches + n_sharing - 1) / n_sharing) : 1;
+  int32_t usable = 0;
+  for (int32_t d = 0; d < p->n_devices; d++) usable += !(o->unused && o->unused[d]);
+  p->kept_inputs = p->schedule == SITU_SCHEDULE_GPIPE ? o->micro_batches
+                   : delays                           ? (int32_t)max64(min64(usable, o->micro_batches), 1)
+                                                      : 0;
+  p->in_flight = p->kept_inputs > 0 ? (int32_t)(((int64_t)p->kept_inputs + n_sharing - 1) / n_sharing) : 1;
   return SITU_STATUS_OK;
 }
 
@@ -563,8 +571,8 @@ const char *situ_communication_name(situ_communication c) {
 }
 
 const char *situ_schedule_name(situ_schedule s) {
-  static const char *const names[] = {"1f1b", "gpipe"};
-  return (unsigned)s < 2 ? names[s] : "unknown";
+  static const char *const names[] = {"1f1b", "gpipe", "zb-h1"};
+  return (unsigned)s < 3 ? names[s] : "unknown";
 }
 
 const char *situ_contention_name(situ_contention c) {

@@ -33,6 +33,7 @@ struct situ_problem {
       n_phases; /* of a period: 2 where forward and backward loads are two numbers (pipelines trained as GPipe does) */
   int32_t in_flight;     /* inputs in memory at once; with micro_batches, as many as every device surely keeps */
   int32_t micro_batches; /* of a step; 0: in_flight is a given number */
+  int32_t kept_inputs;   /* of these, that all parts keep by GPipe and ZB-H1; 0: by 1F1B it depends on what follows */
   /* What replicas hold in shares: 0 nothing, 1 states of the optimizer, 2 gradients too, 3 weights too. Then the
    * weights of `graph` are the minimum that a device holds, those of `given` all. */
   int32_t zero;

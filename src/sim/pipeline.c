@@ -105,7 +105,7 @@ static void count_inputs(pipeline *m, const int32_t *device, bool in_order) {
                             m->n_sharing);
   for (int32_t d = 0; d < p->n_devices; d++) {
     int64_t share = m->n_sharing[d], kept = by_depth ? min64(p->micro_batches, m->depth[d]) : 1;
-    if (p->schedule == SITU_SCHEDULE_GPIPE) kept = p->micro_batches;
+    if (p->kept_inputs > 0) kept = p->kept_inputs;
     m->n_inputs[d] = problem_keeps_by_depth(p) ? (kept + share - 1) / share : p->in_flight;
   }
 }

@@ -11,10 +11,11 @@ typedef struct parts {
   const situ_problem *problem;
   const int32_t *device, *replica_of;
   int32_t n;
-  int32_t *part_of;     /* [device] or -1 */
-  int32_t *leader;      /* [part] */
-  int64_t *n_sharing;   /* [part] devices */
-  int64_t *time_ns[2];  /* [phase][part] of one input on one of its devices */
+  int32_t *part_of;    /* [device] or -1 */
+  int32_t *leader;     /* [part] */
+  int64_t *n_sharing;  /* [part] devices */
+  int64_t *time_ns[2]; /* [phase][part] of one input on one of its devices */
+  int64_t *late_ns; /* [part] of BACKWARD, by ZB-H1: gradients of weights, and updates, which wait for nothing else */
   int64_t *cross_ns[2]; /* [phase][part * n + part] of what passes along an edge of F, or back; -1: no edge */
   int32_t *order;       /* [part] from the end on */
   constraint_graph f;
@@ -34,11 +35,20 @@ static int phase_of(const parts *x, int32_t v) {
 
 static void add(int64_t *sum, int64_t time_ns) { *sum = sat_add(*sum, time_ns); }
 
+/* What of a backward operator can wait by ZB-H1: each gradient, of its weights and of each input, takes as long. */
+static int64_t late_part_ns(const situ_problem *p, int32_t v, int64_t time_ns) {
+  const situ_graph *g = p->graph;
+  if (p->schedule != SITU_SCHEDULE_ZB_H1 || g->phase[v] == SITU_PHASE_FORWARD || time_ns == SITU_NEVER_NS) return 0;
+  if (g->phase[v] == SITU_PHASE_UPDATE) return time_ns;
+  bool learns = p->given->weight_bytes[v] > 0;
+  return learns ? time_ns / (1 + g->out_start[v + 1] - g->out_start[v]) : 0;
+}
+
 static bool list_parts(parts *x, arena *a) {
   const situ_problem *p = x->problem;
   if (!ARENA_ARRAYS(a, ARRAY(x->part_of, p->n_devices), ARRAY(x->leader, p->n_devices), ARRAY(x->order, p->n_devices),
                     ZEROS(x->n_sharing, p->n_devices), ZEROS(x->time_ns[0], p->n_devices),
-                    ZEROS(x->time_ns[1], p->n_devices)))
+                    ZEROS(x->time_ns[1], p->n_devices), ZEROS(x->late_ns, p->n_devices)))
     return false;
   for (int32_t d = 0; d < p->n_devices; d++) x->part_of[d] = -1;
   for (int32_t v = 0; v < p->n_operators; v++) {
@@ -48,7 +58,9 @@ static bool list_parts(parts *x, arena *a) {
       x->n_sharing[x->n] = 1;
       *part = x->n++;
     }
-    add(&x->time_ns[phase_of(x, v)][*part], problem_time_ns(p, v, x->device[v]));
+    int64_t time_ns = problem_time_ns(p, v, x->device[v]);
+    add(&x->time_ns[phase_of(x, v)][*part], time_ns);
+    add(&x->late_ns[*part], late_part_ns(p, v, time_ns));
   }
   for (int32_t d = 0; x->replica_of && d < p->n_devices; d++)
     if (x->replica_of[d] >= 0 && x->part_of[x->replica_of[d]] >= 0) x->n_sharing[x->part_of[x->replica_of[d]]]++;
@@ -285,6 +297,7 @@ typedef struct schedule {
   int32_t *edge;                    /* [part * n + part] its number, in the order of F */
   int32_t *first;                   /* [part] number of its first device below */
   int64_t *free_ns, *n_done;        /* [device of a part] since when it waits, and its passes so far */
+  int64_t *n_back, *n_late;         /* of these, backward passes, and late parts of them that were made */
   int64_t n_waited_for, barrier_ns; /* GPipe: forward passes that are left, and the end of the last one */
 } schedule;
 
@@ -306,7 +319,8 @@ static bool schedule_init(schedule *s, const parts *x, const int64_t *kept, bool
   *fits = (n_edges + x->n) * m <= MAX_CELLS;
   if (!*fits) return true;
   if (!ARENA_ARRAYS(a, ARRAY(s->end_ns[0], x->n * m), ARRAY(s->end_ns[1], x->n * m), ZEROS(s->came_ns[0], n_edges * m),
-                    ZEROS(s->came_ns[1], n_edges * m), ZEROS(s->free_ns, n_devices), ZEROS(s->n_done, n_devices)))
+                    ZEROS(s->came_ns[1], n_edges * m), ZEROS(s->free_ns, n_devices), ZEROS(s->n_done, n_devices),
+                    ZEROS(s->n_back, n_devices), ZEROS(s->n_late, n_devices)))
     return false;
   for (int64_t i = 0; i < x->n * m; i++) s->end_ns[0][i] = s->end_ns[1][i] = -1;
   s->n_waited_for = x->problem->schedule == SITU_SCHEDULE_GPIPE ? x->n * m : 0;
@@ -351,6 +365,20 @@ static int64_t arrival(const schedule *s, int phase, int32_t part, int64_t input
   return latest;
 }
 
+/* By ZB-H1 a device makes the late part of a backward pass where it would wait anyway, or where its memory is full: an
+ * input stays in it until then. */
+static void make_late(schedule *s, int32_t part, int64_t at, int phase, int64_t begin_ns) {
+  const parts *x = s->x;
+  int64_t r = x->n_sharing[part], room = (x->problem->kept_inputs + r - 1) / r;
+  while (s->n_late[at] < s->n_back[at]) {
+    int64_t end_ns = sat_add(s->free_ns[at], x->late_ns[part]), n_there = s->n_done[at] - s->n_back[at];
+    bool full = phase == FORWARD && n_there - s->n_late[at] >= room;
+    if (!full && end_ns > begin_ns) return;
+    s->free_ns[at] = end_ns;
+    s->n_late[at]++;
+  }
+}
+
 /* Makes all passes of a device that can be made now; how many. */
 static int64_t advance(schedule *s, int32_t part, int64_t j) {
   const parts *x = s->x;
@@ -359,9 +387,11 @@ static int64_t advance(schedule *s, int32_t part, int64_t j) {
     if (phase == BACKWARD && s->n_waited_for > 0) return n;
     int64_t begin = arrival(s, phase, part, input);
     if (begin < 0) return n;
+    if (x->problem->schedule == SITU_SCHEDULE_ZB_H1) make_late(s, part, at, phase, begin);
     begin = max64(max64(begin, s->free_ns[at]), phase == BACKWARD ? s->barrier_ns : 0);
     s->free_ns[at] = *cell(s, s->end_ns, phase, part, input) = sat_add(begin, x->time_ns[phase][part]);
     s->n_done[at]++;
+    s->n_back[at] += phase == BACKWARD;
     if (s->n_waited_for == 0 || phase == BACKWARD) continue;
     s->barrier_ns = max64(s->barrier_ns, s->free_ns[at]);
     s->n_waited_for--;
@@ -380,7 +410,11 @@ static int64_t run_schedule(schedule *s) {
   }
   ENSURE(n_left == 0); /* nothing waits for ever */
   for (int32_t k = 0; k < x->n; k++)
-    for (int64_t j = 0; j < x->n_sharing[k]; j++) end_ns = max64(end_ns, s->free_ns[s->first[k] + j]);
+    for (int64_t j = 0; j < x->n_sharing[k]; j++) {
+      int64_t at = s->first[k] + j,
+              left = x->problem->schedule == SITU_SCHEDULE_ZB_H1 ? s->n_back[at] - s->n_late[at] : 0;
+      end_ns = max64(end_ns, sat_add(s->free_ns[at], sat_mul(left, x->late_ns[k])));
+    }
   return end_ns;
 }
 
@@ -420,10 +454,13 @@ bool pipeline_step_find(pipeline_step *out, const situ_problem *p, const int32_t
   add_rings(&x, &ring_ns);
   if (!find_fill(&x, &out->fill_ns, a) || !find_kept(&x, kept, a)) return false;
   if (out->fill_ns >= SITU_NEVER_NS || period_ns >= SITU_NEVER_NS) return true;
-  if (p->schedule == SITU_SCHEDULE_1F1B && p->micro_batches > 1 &&
+  if (p->schedule != SITU_SCHEDULE_GPIPE && p->micro_batches > 1 &&
       !find_interval(&x, kept, period_ns, out->fill_ns, &out->interval_ns, a))
     return false;
-  if (!find_passes(&x, kept, out->interval_ns, out->fill_ns, &passes_ns, a)) return false;
+  int64_t whole_ns = out->fill_ns; /* with what is late, which is then no longer part of backward passes */
+  for (int32_t k = 0; k < x.n; k++) x.time_ns[BACKWARD][k] -= x.late_ns[k];
+  if (!find_fill(&x, &out->fill_ns, a)) return false;
+  if (!find_passes(&x, kept, out->interval_ns, whole_ns, &passes_ns, a)) return false;
   /* channels that several pairs of parts share are in the period only */
   out->step_ns = sat_add(max64(passes_ns, sat_mul(p->micro_batches, period_ns)), ring_ns);
   double busy_ns = (double)p->micro_batches * (double)busiest_ns;

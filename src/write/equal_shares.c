@@ -73,3 +73,11 @@ situ_status equal_shares_check(const situ_problem *p, bool copies, const char *e
   arena_free(a);
   return status;
 }
+
+situ_status equal_shares_check_schedule(const situ_problem *p, bool gpipe, const char *engine, situ_error *error) {
+  bool has =
+      p->micro_batches == 0 || p->schedule == SITU_SCHEDULE_1F1B || (gpipe && p->schedule == SITU_SCHEDULE_GPIPE);
+  if (has) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "%s has no schedule %s with one stage on each device", engine,
+                   situ_schedule_name(p->schedule));
+}

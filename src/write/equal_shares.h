@@ -9,4 +9,8 @@
  * of these than members. O(V + E). */
 situ_status equal_shares_check(const situ_problem *problem, bool copies, const char *engine, situ_error *error);
 
+/* Refuses schedules of micro-batches that an engine does not have with one stage on each device. `gpipe`: it has that.
+ */
+situ_status equal_shares_check_schedule(const situ_problem *problem, bool gpipe, const char *engine, situ_error *error);
+
 #endif

@@ -1,5 +1,6 @@
 /* Megatron-LM's pipeline: the layers of each stage as a layout, "Et*5|t*6|t*4L" (E the embedding, t a layer, L head and
  * loss), and sizes of groups. docs/run-your-plan.md */
+#include "base/fail.h"
 #include "write/equal_shares.h"
 #include "write/writer.h"
 
@@ -22,6 +23,7 @@ static situ_status write_layers(text_buffer *out, const layer_plan *l, const sit
 }
 
 static situ_status serves(const situ_problem *p, situ_error *error) {
+  TRY(equal_shares_check_schedule(p, false, "Megatron-LM", error));
   return equal_shares_check(p, true, "Megatron-LM", error);
 }
 

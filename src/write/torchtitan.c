@@ -33,6 +33,8 @@ static situ_status write_layers(text_buffer *out, const layer_plan *l, const sit
   int32_t size = platform_members(p->platform, l->run[0]);
   text_add(out, "[parallelism]\npipeline_parallel_degree = %d\n", (int)l->n_runs);
   if (size > 1) text_add(out, "tensor_parallel_degree = %d\n", (int)size);
+  if (p->micro_batches > 0)
+    text_add(out, "pipeline_parallel_schedule = \"%s\"\n", p->schedule == SITU_SCHEDULE_GPIPE ? "GPipe" : "1F1B");
   text_add(out, "module_fqns_per_model_part = [\n");
   for (int32_t i = 0, k = 0; i < l->n_runs; i++) {
     bool first = true;
@@ -54,6 +56,7 @@ static situ_status write_layers(text_buffer *out, const layer_plan *l, const sit
 
 /* It splits by parallelize_module, which copies no heads. */
 static situ_status serves(const situ_problem *p, situ_error *error) {
+  TRY(equal_shares_check_schedule(p, true, "torchtitan", error));
   return equal_shares_check(p, false, "torchtitan", error);
 }
 

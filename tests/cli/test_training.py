@@ -142,5 +142,25 @@ def test_slips_of_learn_are_usage_errors():
     assert os.listdir() == []
 
 
+def test_zero_bubble_schedules_idle_less_and_keep_more():
+    """Four stages and 8 micro-batches: of equal ones 1F1B waits 3 (F + B + W), ZB-H1 3 (F + B - W), and all stages keep four inputs
+    where the last kept one. The stage that is busiest takes M times its load in both."""
+    step = ["builtin:gpt2?layers=8", "--training", "--platform", "4*a100-80g", "--objective", "throughput", "--granularity", "layer",
+            "--steps", 200]
+    many = [*step, "--micro-batches", 8]
+    plain, delayed = (json.loads(situ("place", *many, "--schedule", name, "--json", "-o", f"{name}.json")) for name in ("1f1b", "zb-h1"))
+    assert delayed["value_ns"] == plain["value_ns"] and delayed["outcome"] == "optimal", (plain["value_ns"], delayed["value_ns"])
+    assert 8 * plain["value_ns"] <= delayed["step_ns"] < plain["step_ns"] and delayed["bubble"] < 0.75 * plain["bubble"], (plain, delayed)
+    situ("check", "zb-h1.json")
+    kept = [[d["memory_bytes"] for d in found["devices"]] for found in (plain, delayed)]
+    assert all(a <= b for a, b in zip(*kept)) and kept[0][-1] < kept[1][-1], kept
+    situ("place", *step, "--schedule", "zb-h1", code=2, err="zb-h1 is a schedule of micro-batches")
+    situ("place", *many, "--schedule", "zb-h1", "--recompute", "all", code=2, err="leave recomputation out")
+    for writer in ("torchtitan", "megatron"):
+        situ("place", *many, "--schedule", "zb-h1", "--write", f"{writer}=out", code=6, err="has no schedule zb-h1 with one stage on each device")
+    situ("place", *many, "--write", "torchtitan=out")
+    assert 'pipeline_parallel_schedule = "1F1B"' in pathlib.Path("out").read_text()
+
+
 if __name__ == "__main__":
     sys.exit(main(globals()))

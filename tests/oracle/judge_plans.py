@@ -376,7 +376,9 @@ def kept_inputs(p, device, replica_of):
 
     def depth(d):
         return sharing[d] + max([0] + [depth(b) for a, b in edges if a == d])
-    return [up(p.micro_batches if p.schedule == "gpipe" else min(p.micro_batches, depth(d)), sharing[d]) for d in p.D]
+    usable = len([d for d in p.D if not p.devices[d]["unused"]])
+    kept = {"gpipe": p.micro_batches, "zb-h1": max(1, min(p.micro_batches, usable))}
+    return [up(kept.get(p.schedule) or min(p.micro_batches, depth(d)), sharing[d]) for d in p.D]
 
 
 def recomputed(p):

@@ -70,7 +70,7 @@ struct order_split {
 /* The inputs that a device keeps at a depth. It shares its part with none. */
 static int64_t kept_at(const order_split *l, int32_t depth) {
   const situ_problem *p = l->problem;
-  return l->from_end ? depth + 1 : problem_keeps_by_depth(p) ? p->micro_batches : p->in_flight;
+  return l->from_end ? depth + 1 : problem_keeps_by_depth(p) ? p->kept_inputs : p->in_flight;
 }
 
 static bool weigh_classes(order_split *l) {

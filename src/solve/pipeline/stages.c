@@ -335,7 +335,7 @@ static void drop_back_edges(constraint_graph *f) {
 int64_t stages_kept(const stages *s, int32_t k) {
   const situ_problem *p = s->problem;
   if (p->micro_batches == 0) return p->in_flight;
-  if (p->schedule == SITU_SCHEDULE_GPIPE) return ((int64_t)p->micro_batches + k) / (k + 1);
+  if (p->kept_inputs > 0) return ((int64_t)p->kept_inputs + k) / (k + 1);
   return min64(p->micro_batches, k + 1);
 }
 

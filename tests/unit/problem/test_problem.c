@@ -309,6 +309,8 @@ TEST(micro_batches_are_of_training_steps_in_contiguous_parts) {
       {{.zero = 3, .replicate = true}, true, NULL},
       {{.micro_batches = 2}, true, NULL},
       {{.micro_batches = 2, .schedule = SITU_SCHEDULE_GPIPE, .replicate = true}, true, NULL},
+      {{.micro_batches = 2, .schedule = SITU_SCHEDULE_ZB_H1}, true, NULL},
+      {{.schedule = SITU_SCHEDULE_ZB_H1}, true, "zb-h1 is a schedule of micro-batches (micro_batches)"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     lab s = two(false);
@@ -549,6 +551,7 @@ TEST(every_choice_has_a_name) {
   assert_string_equal(situ_communication_name(SITU_COMMUNICATION_LINK), "link");
   assert_string_equal(situ_communication_name((situ_communication)3), "unknown");
   assert_string_equal(situ_schedule_name(SITU_SCHEDULE_GPIPE), "gpipe");
+  assert_string_equal(situ_schedule_name(SITU_SCHEDULE_ZB_H1), "zb-h1");
   assert_string_equal(situ_schedule_name(SITU_SCHEDULE_1F1B), "1f1b");
   assert_string_equal(situ_contention_name(SITU_CONTENTION_NONE), "none");
   assert_string_equal(situ_contention_name(SITU_CONTENTION_LINK), "link");
