@@ -90,6 +90,8 @@ situ_status instance_scene(situ_platform **platform, const situ_instance *i, sit
 
 /* The platform as an engine that hands over sees it. */
 static situ_status read_scene(situ_instance *i, situ_error *error) {
+  const situ_problem_options *o = &i->options.problem;
+  i->scene.in_turn = o->objective != SITU_OBJECTIVE_THROUGHPUT && o->execution != SITU_EXECUTION_PIPELINE;
   i->scene.ends =
       i->options.problem.objective != SITU_OBJECTIVE_THROUGHPUT && ends_matter(i->model->graph, i->platform);
   if (i->platform != i->own_platform) return SITU_STATUS_OK; /* that of the model's own file */

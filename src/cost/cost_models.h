@@ -43,6 +43,7 @@ situ_status costs_new_with_transfers(situ_costs **out, const situ_graph *graph, 
 typedef struct cost_scene {
   bool ends; /* the network between the requesting machine and the operators at the ends counts (cost/ends.h) */
   const bool *unused; /* [device] stays empty; NULL: none must */
+  bool in_turn;       /* one input goes from device to device: none shares the host with others (cost/host_states.h) */
 } cost_scene;
 
 /* situ_costs_estimate for one step, or for the sum of two sequential steps: times of operators and transfers are added.

@@ -119,6 +119,15 @@ def test_a_host_may_hold_the_states_of_the_optimizer():
     assert states > 12 * 1.5e9 and away["value_ns"] > own["value_ns"]
     situ("check", "plan.json")
     assert json.loads(pathlib.Path("plan.json").read_text())["instance"]["offload_optimizer"] is True
+    # one input on one of four GPUs takes what it takes where there is no other
+    alone = ["builtin:gpt2?layers=4", "--training", "--offload-optimizer", "--solver", "single", "--json"]
+    times = {json.loads(situ("place", *alone, "--platform", on))["value_ns"] for on in ("cpu+4*a100-40g", "cpu+a100-40g")}
+    assert len(times) == 1, times
+    # the smallest machine needs no room on its GPUs for what its host holds
+    goal = ["builtin:llama?tokens=256&layers=24", "--training", "--goal", "latency<=60s", "--granularity", "block", "--steps", 200, "--json",
+            "--unused", "cpu", "--among", "cpu+a100-40g,cpu+a100-80g,cpu+2*a100-80g"]
+    whole, held = (json.loads(situ("size", *goal, *more)) for more in ([], ["--offload-optimizer"]))
+    assert whole["answer"] == "cpu+2*a100-80g" and held["answer"] == "cpu+a100-40g", (whole, held)
     # of many inputs a step, each takes its share of that time
     many = json.loads(situ("place", *step, "--solver", "single", "--offload-optimizer", "--micro-batches", 32, "--json"))
     assert many["value_ns"] < away["value_ns"] / 2

@@ -48,16 +48,19 @@ static situ_graph *step_of(bool offload) {
   return step;
 }
 
-static int64_t update_ns(const situ_graph *g, const situ_platform *p, int32_t d, const bool *unused) {
+static int64_t update_in(const situ_graph *g, const situ_platform *p, int32_t d, cost_scene scene) {
   situ_cost_options o = SITU_COST_OPTIONS_INIT;
   situ_costs *c;
   o.efficiency = 1;
-  assert_int_equal(
-      costs_estimate(&c, &(cost_step){.graph = g, .repeats = 1}, 1, p, &o, NULL, &(cost_scene){.unused = unused}, NULL),
-      SITU_STATUS_OK);
+  assert_int_equal(costs_estimate(&c, &(cost_step){.graph = g, .repeats = 1}, 1, p, &o, NULL, &scene, NULL),
+                   SITU_STATUS_OK);
   int64_t ns = situ_costs_time_ns(c, p, situ_graph_find(g, "update(product)"), d);
   situ_costs_free(c);
   return ns;
+}
+
+static int64_t update_ns(const situ_graph *g, const situ_platform *p, int32_t d, const bool *unused) {
+  return update_in(g, p, d, (cost_scene){.unused = unused});
 }
 
 /* The device itself moves 2 x 2000 bytes for 4 inputs: 1000 bytes. The host moves 28 bytes a weight in a step. */
@@ -69,6 +72,7 @@ TEST(a_step_sends_gradients_updates_and_sends_weights) {
   assert_int_equal(update_ns(own, p, GPU0, NULL), 28000 / 4 / 10);
   assert_in_range(update_ns(g, p, GPU0, NULL) - (100 + (there + back + 2 * host) / 4), 0, 1); /* two share the host */
   assert_in_range(update_ns(g, p, GPU0, one) - (100 + (there + back + host) / 4), 0, 1);
+  assert_in_range(update_in(g, p, GPU0, (cost_scene){.in_turn = true}) - (100 + (there + back + host) / 4), 0, 1);
   assert_in_range(update_ns(g, p, CPU, NULL) - (500 + host / 4), 0, 1);
   situ_graph_free(g);
   situ_graph_free(own);
