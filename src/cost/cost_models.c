@@ -83,7 +83,8 @@ static situ_status estimate_step(situ_costs **out, const estimation *e, const si
   TRY(e->model->estimate(out, graph, linked, work, e->options, error));
   if (e->table) cost_table_apply_step(*out, graph, e->platform, work->group, e->table, prefill);
   offloaded_apply(*out, graph, e->platform, work, e->engine, e->scene.unused);
-  host_states_add(*out, graph, linked, work->group, e->engine, e->options->efficiency, &e->scene);
+  host_states_add(*out, graph, linked, work->group, e->engine, e->options->efficiency, e->scene.unused,
+                  e->scene.in_turn);
   bool done = streamed_apply(*out, graph, linked, work->group, e->engine, e->scene.unused) &&
               (!e->scene.ends || ends_add(*out, graph, linked, work->group, e->engine));
   return done ? SITU_STATUS_OK : fail_no_memory(error);

@@ -49,15 +49,14 @@ static int64_t route_ns(const situ_platform *p, int32_t m, int32_t w, int64_t si
 }
 
 void host_states_add(situ_costs *c, const situ_graph *g, const situ_platform *linked, const int32_t *group,
-                     const cost_engine *engine, double share, const cost_scene *scene) {
+                     const cost_engine *engine, double share, const bool *unused, bool in_turn) {
   int32_t host = g->n_offloads > 0 ? first_host(linked) : -1, n_sharing = 0;
   if (host < 0) return;
   const situ_device *h = &linked->devices[host];
   if (!(share > 0.0)) share = efficiency_of(h, engine, EFFICIENCY_OTHER, SITU_DTYPE_F32).memory;
   double bytes_per_s = share * h->memory_bytes_per_s;
-  for (int32_t d = 0; d < linked->n_devices; d++)
-    n_sharing += !linked->devices[d].is_host && !(scene->unused && scene->unused[d]);
-  if (scene->in_turn) n_sharing = 1;
+  for (int32_t d = 0; d < linked->n_devices; d++) n_sharing += !linked->devices[d].is_host && !(unused && unused[d]);
+  if (in_turn) n_sharing = 1;
   for (int32_t i = 0; i < g->n_offloads; i++)
     for (int32_t k = 0; k < c->n_classes; k++) {
       const graph_offload *o = &g->offload[i];

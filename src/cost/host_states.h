@@ -7,7 +7,6 @@
 #ifndef SITU_COST_HOST_STATES_H
 #define SITU_COST_HOST_STATES_H
 
-#include "cost/cost_models.h"
 #include "cost/costs.h"
 #include "cost/fusion.h"
 #include "graph/graph.h"
@@ -17,8 +16,9 @@
 situ_status host_states_platform(situ_platform **out, const situ_platform *platform, int64_t bytes, situ_error *error);
 
 /* Adds what the host takes to the times of the updates that it makes, each to that of the head of its kernel (`group`,
- * or NULL). `share`: of the bandwidth that all devices reach, or 0: the usual. */
+ * or NULL). `share`: of the bandwidth that all devices reach, or 0: the usual.
+ * `unused` is [n_devices], or NULL; `in_turn`: devices have the host one after the other. */
 void host_states_add(situ_costs *costs, const situ_graph *graph, const situ_platform *linked, const int32_t *group,
-                     const cost_engine *engine, double share, const cost_scene *scene);
+                     const cost_engine *engine, double share, const bool *unused, bool in_turn);
 
 #endif
