@@ -211,7 +211,8 @@ static situ_status make(grouping *g, situ_platform **out, situ_error *error) {
   if (g->n_groups == 0)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->name,
                      "has no %d %sdevices in one server that could split operators; at most %d can", (int)g->k,
-                     g->share ? "" : "equal ", (int)(g->share ? platform_max_together(p, g->named) : platform_max_group(p, g->named)));
+                     g->share ? "" : "equal ",
+                     (int)(g->share ? platform_max_together(p, g->named) : platform_max_group(p, g->named)));
   for (int32_t d = 0; d < p->n_devices; d++)
     if (g->lead[d] == d && !add_device(g, d)) return fail_no_memory(error);
   for (int32_t l = 0; l < p->n_links; l++) add_link(g, &p->links[l]);
@@ -241,5 +242,6 @@ situ_status platform_grouped_by_shares(situ_platform **out, const situ_platform 
                                        const double *share, const int64_t *extra_bytes, const bool *alone,
                                        situ_error *error) {
   REQUIRE(k >= 2);
-  return make_groups(out, (grouping){.from = platform, .k = k, .named = alone, .share = share, .extra_bytes = extra_bytes}, error);
+  return make_groups(
+      out, (grouping){.from = platform, .k = k, .named = alone, .share = share, .extra_bytes = extra_bytes}, error);
 }

@@ -167,7 +167,6 @@ TEST(servings_need_a_language_model) {
   situ_serving_free(NULL);
 }
 
-TEST(fittings_need_a_language_model) {
 TEST(disaggregations_need_a_language_model) {
   situ_disaggregation *s = NULL;
   char *text = NULL;
