@@ -42,7 +42,6 @@ BOUND = ["exact-check", "bound-allocation", "bound-strength", "bound-edges"]
 PROGRAMS = [
     ("src/check/check_(cut_vertex|block)", PROOFS + ["oracle-certificates"]),
     ("src/check/check_visit_labels", ["certificate-rules", "certificate", "visit-labels", "oracle-certificates"]),
-    ("src/check/check_visits", ["certificate-rules", "certificate", "visits", "second-judge-of-proofs", "oracle-certificates"]),
     ("src/check/check_overlap", JUDGE + ["overlap"]),
     ("src/check/check_memory_cut", PROOFS + ["oracle-min_cut"]),
     ("src/check/check_unit_chain", PROOFS + ["unit-chain", "branch-chain"]),
@@ -67,7 +66,7 @@ PROGRAMS = [
     ("src/problem/", ["problem-check", "problem", "rules", "api", "check", "pipeline", "plan_json", "second-judge", "second-judge-of-proofs"]),
     ("src/exact/call_", BOUND + ["certificate-rules", "call-lattice", "call-dp", "bounds", "oracle-call_optimum"]),
     ("src/(bound/configuration|exact/(shares|sweep))", BOUND + ["configuration"]),
-    ("src/(bound/(visit|area)|chain/visit)", BOUND + ["certificate-rules", "oracle-bound_strength", "visits", "visit-labels", "bounds", "oracle-certificates"]),
+    ("src/(bound/(visit|area)|chain/visit)", BOUND + ["certificate-rules", "oracle-bound_strength", "visit-labels", "bounds", "oracle-certificates"]),
     ("src/bound/(linear|latency)", BOUND + ["certificate-rules", "oracle-bound_strength", "linear-relaxation"]),
     ("src/exact/(block|thin)", BOUND + ["thin-blocks", "certificate-rules", "oracle-bound_strength", "block-list", "block-search", "block-dp", "bounds", "oracle-certificates"]),
     ("src/bound/destructive", BOUND + ["destructive", "certificate-rules", "oracle-bound_strength", "bounds"]),

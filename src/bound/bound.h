@@ -32,7 +32,6 @@ typedef struct bound {
   ROW(destructive)       \
   ROW(cut_vertex)        \
   ROW(linear_relaxation) \
-  ROW(memory_visits)     \
   ROW(visit_label)
 #define BOUND_DECLARE(NAME) extern const bound NAME##_bound;
 BOUND_ROWS(BOUND_DECLARE)

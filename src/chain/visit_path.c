@@ -626,12 +626,12 @@ static bool recursion_run(int64_t *lower_ns, int32_t *memory, recursion *w) {
   if (w->full) return false;
   *lower_ns = end_of_all(w, &best);
   if (!w->trail) return true;
-  if (best >= 0) w->no_memory |= !trail_memories(memory, w->trail, w->labels.at[best].trail, w->s, w->kinds);
-  return best >= 0;
+  w->no_memory |= !trail_memories(memory, w->trail, best < 0 ? -1 : w->labels.at[best].trail, w->s);
+  return true;
 }
 
-bool visit_labels_bound(int64_t *lower_ns, int32_t *memory, const visits *v, const memory_kinds *kinds,
-                        const visit_path *path, const int64_t *head, const int64_t *tail, budget *b) {
+bool visit_labels_bound(int64_t *lower_ns, int32_t *memory, const visits *v, const visit_path *path,
+                        const int64_t *head, const int64_t *tail, budget *b) {
   REQUIRE(path->n > 0 && path->unit_bytes > 0);
   arena_mark mark = arena_get_mark(v->scratch);
   recursion *w = ARENA_ZERO(v->scratch, recursion, 1);
@@ -640,9 +640,9 @@ bool visit_labels_bound(int64_t *lower_ns, int32_t *memory, const visits *v, con
   bool made = w && ARENA_ARRAYS(v->scratch, ZEROS(w->units, v->problem->n_operators), ARRAY(w->courses, MAX_COURSES),
                                 ARRAY(w->some, MAX_COURSES), ARRAY(w->more, MAX_COURSES), ARRAY(w->all, MAX_COURSES),
                                 ARRAY(w->passages, MAX_PASSAGES));
-  if (made && kinds->n <= MAX_KINDS) {
+  if (made && v->kinds.n <= MAX_KINDS) {
     w->s = v;
-    w->kinds = kinds;
+    w->kinds = &v->kinds;
     w->c = *path;
     w->head = head;
     w->tail = tail;

@@ -1,10 +1,11 @@
 /* chain/visit_path.h - how soon a path of operators can end when each visit that it pays to a memory may keep no more
  * there than fits, and what passes it by uses the same links. docs/theory/bounds/visit_labels.md has the rules and why
- * they hold. Memories are those of chain/visit_chain.h. */
+ * they hold. */
 #ifndef SITU_CHAIN_VISIT_PATH_H
 #define SITU_CHAIN_VISIT_PATH_H
 
-#include "chain/memory_kinds.h"
+#include "base/budget.h"
+#include "chain/visits.h"
 
 /* A path and operators that pass it by. */
 typedef struct visit_path {
@@ -22,9 +23,9 @@ typedef struct visit_path {
 int32_t visit_path_tensor(const situ_graph *g, int32_t u, int32_t v);
 
 /* *lower_ns: no plan of the stream problem is done sooner, by this path; 0 when the budget, or the number of labels
- * that are kept, ends before. memory[operator], or NULL: if it is more than 0, the memories where what takes that long
- * could have them, -1 where it says nothing. False without memory. */
-bool visit_labels_bound(int64_t *lower_ns, int32_t *memory, const visits *v, const memory_kinds *kinds,
-                        const visit_path *path, const int64_t *head, const int64_t *tail, budget *b);
+ * that are kept, ends before; SITU_NEVER_NS if there is no plan. memory[operator], or NULL: if it is more than 0, the
+ * memories where what takes that long could have them, -1 where it says nothing. False without memory. */
+bool visit_labels_bound(int64_t *lower_ns, int32_t *memory, const visits *v, const visit_path *path,
+                        const int64_t *head, const int64_t *tail, budget *b);
 
 #endif

@@ -115,10 +115,10 @@ static bool find_visits(tour *w, visit_trail *t, int32_t last) {
 }
 
 /* The fullest memory of its kind that the visit fits into; else the emptiest. */
-static int32_t choose_memory(const visit *x, const int64_t *left, const visits *v, const memory_kinds *kinds) {
+static int32_t choose_memory(const visit *x, const int64_t *left, const visits *v) {
   int32_t best = -1;
   for (int32_t m = 0; m < v->n_memories; m++) {
-    if (kinds->of[m] != x->kind) continue;
+    if (v->kinds.of[m] != x->kind) continue;
     if (v->problem->platform->memory_bytes[m] == SITU_UNLIMITED_BYTES) return m;
     bool fits = left[m] >= sat_add(x->bytes, x->footprint_bytes);
     bool best_fits = best >= 0 && left[best] >= sat_add(x->bytes, x->footprint_bytes);
@@ -128,7 +128,7 @@ static int32_t choose_memory(const visit *x, const int64_t *left, const visits *
   return best;
 }
 
-bool trail_memories(int32_t *memory, visit_trail *t, int32_t last, const visits *v, const memory_kinds *kinds) {
+bool trail_memories(int32_t *memory, visit_trail *t, int32_t last, const visits *v) {
   const situ_problem *p = v->problem;
   tour w = {.n = 0};
   int64_t *left = ARENA_NEW(t->a, int64_t, v->n_memories);
@@ -147,7 +147,7 @@ bool trail_memories(int32_t *memory, visit_trail *t, int32_t last, const visits 
   int32_t *chosen = ARENA_NEW(t->a, int32_t, w.n_visits);
   if (!chosen) return false;
   for (int32_t k = 0; k < w.n_visits; k++) {
-    int32_t m = choose_memory(&w.visits[k], left, v, kinds);
+    int32_t m = choose_memory(&w.visits[k], left, v);
     left[m] -= min64(left[m], w.visits[k].bytes);
     chosen[k] = m;
   }

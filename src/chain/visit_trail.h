@@ -3,7 +3,7 @@
 #ifndef SITU_CHAIN_VISIT_TRAIL_H
 #define SITU_CHAIN_VISIT_TRAIL_H
 
-#include "chain/memory_kinds.h"
+#include "chain/visits.h"
 
 /* Places of operators while a bypass is open: the memory in which it began, the one in which it ends, or (0 and up)
  * another memory of a kind. */
@@ -37,6 +37,6 @@ int32_t trail_add(visit_trail *t, trail_pool *to, trail_step s);
 int32_t trail_keep(visit_trail *t, int32_t last, int32_t bypasses);
 /* memory[operator]: where the operators of a trail can be; -1: not on it. Visits get memories of their kinds, from
  * the first on, each the fullest that it fits into, or else the emptiest. False without memory. */
-bool trail_memories(int32_t *memory, visit_trail *t, int32_t last, const visits *v, const memory_kinds *kinds);
+bool trail_memories(int32_t *memory, visit_trail *t, int32_t last, const visits *v);
 
 #endif

@@ -49,6 +49,10 @@ situ_status check_certificate(judge *j, situ_error *error) {
     return SITU_STATUS_OK;
   }
   const certificate_rule *rule = find_rule(c, j->problem);
+  if (strcmp(c->kind, "visits") == 0) { /* of situ 0.2, whose plans are fine but for this */
+    v->unverified = "certificates of kind visits are of situ 0.2 and no longer checked; place again for another";
+    return SITU_STATUS_OK;
+  }
   if (!rule) {
     judge_note(j, "certificate", "certificates of kind '%s' prove nothing for %s problems", c->kind,
                situ_execution_name(j->problem->execution));

@@ -33,8 +33,7 @@ typedef struct certificate_rule {
   ROW(packing)                \
   ROW(runs)                   \
   ROW(unit_chain)             \
-  ROW(visit_labels)           \
-  ROW(visits)
+  ROW(visit_labels)
 #define CERTIFICATE_DECLARE(NAME) extern const certificate_rule NAME##_rule;
 CERTIFICATE_ROWS(CERTIFICATE_DECLARE)
 

@@ -53,10 +53,6 @@ static const certificate_field fields[] = {
     {"visit_labels", "counts", SOME(0, FIELD_OPERATORS), AMOUNT(0, SITU_MAX_OPERATORS)},
     {"visit_labels", "beside", SOME(0, FIELD_OPERATORS), .holds = HOLDS_OPERATORS},
     {"visit_labels", "unit_bytes", ONE, AMOUNT(1, SITU_UNLIMITED_BYTES)},
-    {"visits", "chain", SOME(1, FIELD_OPERATORS), .holds = HOLDS_OPERATORS},
-    {"visits", "from", SOME(0, FIELD_OPERATORS), AMOUNT(0, SITU_MAX_OPERATORS)},
-    {"visits", "to", SOME(0, FIELD_OPERATORS), AMOUNT(0, SITU_MAX_OPERATORS)},
-    {"visits", "byte_prices", SOME(0, FIELD_VISIT_PRICES), AMOUNT(0, BITS(40))},
 };
 
 enum { N_FIELDS = sizeof fields / sizeof *fields };

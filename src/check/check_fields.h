@@ -46,7 +46,6 @@ enum {
   FIELD_ROUNDS = 16,       /* of destructive */
   FIELD_PRICE_LISTS = 8,   /* of destructive, for each device */
   FIELD_WINDOW = 256,      /* of joins */
-  FIELD_VISIT_PRICES = 16, /* of a byte, of visits */
 };
 
 /* All fields of all kinds, those of one kind together; *n says how many. */

@@ -2,7 +2,7 @@
  *   WHAT = plans      a plan file of a random placement, whole or with one claim changed, and the rules that the
  *                     checker sees broken; judge_plans.py works all of it out again from docs/model.md
  *   WHAT = limits     the same of streams in which nothing overlaps, most with a limit by secondary costs
- *   WHAT = proofs, cuts, packings, chains, visits   certificates, and what the checker sees proved by them;
+ *   WHAT = proofs, cuts, packings, chains   certificates, and what the checker sees proved by them;
  * judge_proofs.py does so from docs/theory/bounds/certificates.md */
 #include "../lab/lab.h"
 #include "../lab/proved.h"
@@ -572,87 +572,33 @@ static void chain_up(json_value *list, const situ_problem *p, rng *r, arena *a) 
   add_proof(list, p, &c);
 }
 
-typedef void made_up(json_value *list, const situ_problem *p, rng *r, arena *a);
-
-/* The certificate of a bound, whole and spoilt, and n that are made up. */
-static json_value *proofs_of(const draw *x, const bound *row, made_up *make, int32_t n, rng *r, arena *a) {
+/* The certificate of unit_chain, whole and spoilt, and some that are made up. */
+static json_value *proofs_of_chains(const draw *x, rng *r, arena *a) {
+  enum { MADE_UP = 6 };
   const situ_problem *p = x->problem;
   json_value *line = json_new_object(), *list = json_new_array();
   budget unlimited = budget_new(0, 0, NULL, NULL);
   certificate c = {0};
   int64_t lower;
   situ_error error;
-  if (!p->conflict) must(row->compute(&lower, &c, p, a, &unlimited, &error), &error);
+  if (!p->conflict) must(unit_chain_bound.compute(&lower, &c, p, a, &unlimited, &error), &error);
   if (c.kind) add_proof(list, p, &c);
   if (c.kind) spoil(list, p, &c, r);
-  for (int32_t round = 0; round < n && !p->conflict; round++) make(list, p, r, a);
+  for (int32_t round = 0; round < MADE_UP && !p->conflict; round++) chain_up(list, p, r, a);
   json_set(line, "problem", problem_json(x));
   json_set(line, "proofs", list);
   return line;
 }
 
-/* A stream on two or three memories with room for some operators each, of which the host's may have no limit. */
-static draw draw_crowded(uint64_t seed, rng *r) {
-  lab_options o = {.seed = seed,
-                   .n_operators = 6 + (int32_t)rng_below(r, 11),
-                   .n_devices = 2 + (int32_t)rng_below(r, 3),
-                   .density = 0.2 + 0.3 * rng_unit(r),
-                   .n_colocations = (int32_t)rng_below(r, 3),
-                   .pinned = rng_below(r, 6) == 0,
-                   .unsupported = rng_below(r, 6) == 0,
-                   .ways_differ = rng_below(r, 2),
-                   .equal = rng_below(r, 2),
-                   .memory = 0.3 + 0.7 * rng_unit(r),
-                   .host_memory = rng_below(r, 2) ? 0.2 + 0.6 * rng_unit(r) : 0,
-                   .options = {.execution = SITU_EXECUTION_STREAM}};
-  draw x = {.l = lab_random(&o)};
-  x.problem = x.l.problem;
-  return x;
-}
-
-/* Places of the chain between which bypasses are, one behind the other. */
-static void draw_bypasses(certificate *c, int32_t n_chain, rng *r, arena *a) {
-  int64_t from[MAX_SIZE], to[MAX_SIZE], n = 0;
-  for (int32_t at = 0; at + 2 < n_chain && rng_below(r, 3) > 0; at = (int32_t)to[n++]) {
-    from[n] = at + rng_below(r, n_chain - 2 - at);
-    to[n] = from[n] + 2 + rng_below(r, n_chain - 2 - from[n]);
-  }
-  memcpy(certificate_add(c, "from", n, a), from, (size_t)n * sizeof *from);
-  memcpy(certificate_add(c, "to", n, a), to, (size_t)n * sizeof *to);
-}
-
-/* Operators of which each depends on the one before, found backwards, with bypasses and prices from nowhere. */
-static void visit_up(json_value *list, const situ_problem *p, rng *r, arena *a) {
-  const situ_graph *g = p->graph;
-  int64_t way[MAX_SIZE], chain[MAX_SIZE], n = 0, n_chain = 0, every = 1 + rng_below(r, 4);
-  certificate c;
-  for (way[n++] = g->n_operators - 1 - rng_below(r, 2); n < MAX_SIZE;) {
-    int64_t v = way[n - 1], many = g->in_start[v + 1] - g->in_start[v];
-    if (many == 0) break;
-    way[n++] = g->producer[g->in[g->in_start[v] + rng_below(r, (int32_t)many)]];
-  }
-  for (int64_t i = n - 1; i >= 0; i--)
-    if (rng_below(r, (int32_t)every) == 0 || (i == 0 && n_chain == 0)) chain[n_chain++] = way[i];
-  certificate_start(&c, "visits", 1);
-  memcpy(certificate_add_operators(&c, "chain", n_chain, a), chain, (size_t)n_chain * sizeof *chain);
-  int64_t n_prices = rng_below(r, 5), *price = certificate_add(&c, "byte_prices", n_prices, a);
-  for (int64_t q = 0; q < n_prices; q++) price[q] = (int64_t)rng_below(r, INT64_C(1) << (3 + rng_below(r, 22)));
-  draw_bypasses(&c, (int32_t)n_chain, r, a);
-  add_proof(list, p, &c);
-}
-
 static json_value *line_of(const char *what, uint64_t seed, arena *a) {
   rng r = rng_new(seed * 7919 + 3);
   if (strcmp(what, "cuts") == 0) return cuts(seed, &r, a);
-  bool tight = strcmp(what, "packings") == 0, crowded = strcmp(what, "visits") == 0,
-       chained = strcmp(what, "chains") == 0, limited = strcmp(what, "limits") == 0;
-  draw x = chained || limited ? draw_limited(seed, &r)
-           : crowded          ? draw_crowded(seed, &r)
-                              : draw_problem(seed, &r, tight);
+  bool tight = strcmp(what, "packings") == 0, chained = strcmp(what, "chains") == 0;
+  bool limited = strcmp(what, "limits") == 0;
+  draw x = chained || limited ? draw_limited(seed, &r) : draw_problem(seed, &r, tight);
   situ_plan *plan = limited || strcmp(what, "plans") == 0 ? draw_plan(x.problem, &r, a) : NULL;
   json_value *line = plan      ? judged(&x, plan)
-                     : chained ? proofs_of(&x, &unit_chain_bound, chain_up, 6, &r, a)
-                     : crowded ? proofs_of(&x, &memory_visits_bound, visit_up, 24, &r, a)
+                     : chained ? proofs_of_chains(&x, &r, a)
                      : tight   ? packings(&x, &r, a)
                                : proofs(&x, &r, a);
   situ_plan_free(plan);

@@ -15,13 +15,12 @@ import subprocess
 import sys
 
 from judge_plans import BACKWARD, FORWARD, NEVER, Problem, footprint, in_shares, running_bytes, up
-from judge_visits import JudgeOfVisits
 
 DEAR = {"area_price": 1 << 52, "linear_relaxation": 1 << 54, "destructive": 1 << 20}
 MALFORMED = -1
 
 
-class Judge(JudgeOfVisits):
+class Judge:
     def __init__(self, p):
         self.p, self.n, self.D = p, p.n, p.D
         self.may = {(v, d): self.may_run(v, d) for v in range(p.n) for d in p.D}
@@ -675,12 +674,6 @@ def well_formed(p, kind, lists):
         i = lists["interval"]
         good = not i or (len(i) == 3 and 0 <= i[0] < i[1] and 0 <= i[2] < len(lists["prices"]) // devices)
         return good and 0 <= lists["rounds"][0] <= 16 and 0 <= lists["free_rounds"][0] <= 16 and 0 <= lists["window"][0] <= 256
-    if kind == "visits":
-        chain, begins, ends = lists["chain"], lists["from"], lists["to"]
-        after = all(a >= b for a, b in zip(begins, [0] + ends))
-        return (bool(chain) and chain == sorted(set(chain)) and 0 <= chain[0] and chain[-1] < n and after and
-                len(begins) == len(ends) and all(a + 1 < b < len(chain) for a, b in zip(begins, ends)) and
-                len(lists["byte_prices"]) <= 16 and all(0 <= y <= 1 << 40 for y in lists["byte_prices"]))
     if kind == "cut_vertex":
         cuts, deleted, rests = lists["cuts"], lists["deleted"], lists["rests"]
         blocks, odd = divmod(len(rests), devices)
@@ -691,11 +684,11 @@ def well_formed(p, kind, lists):
     return True
 
 
-KINDS_OF_DUMP = ("proofs", "cuts", "packings", "chains", "visits")
+KINDS_OF_DUMP = ("proofs", "cuts", "packings", "chains")
 
 NEEDED = {"area_price": ["time_prices", "byte_prices"], "largest_operator": ["operator"], "critical_path": ["operator"],
           "join": ["operator", "window"], "cut_vertex": ["deleted", "cuts", "rests"],
-          "packing": ["operators"], "runs": ["chain"], "visits": ["chain", "byte_prices", "from", "to"], "unit_chain": ["chain", "byte_prices"],
+          "packing": ["operators"], "runs": ["chain"], "unit_chain": ["chain", "byte_prices"],
           "linear_relaxation": ["within_ns", "edge_prices", "tail_prices", "time_prices", "byte_prices", "from_prices",
                                 "to_prices"],
           "destructive": ["rounds", "free_rounds", "prices", "interval", "window"]}

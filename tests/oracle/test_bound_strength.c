@@ -68,7 +68,7 @@ TEST(bounds_that_know_memory_stay_as_strong) {
                    {"destructive", 0.5478},
                    {"cut_vertex", 0.4935},
                    {"linear_relaxation", 0.567},
-                   {"visits", 0.7457}, /* 0.7468 while it followed paths by a length that nobody had set */
+                   {"visit_labels", 0.749},
                    {0}});
 }
 

@@ -298,7 +298,7 @@ TEST(a_chain_beyond_the_limits_of_some_bounds_is_no_longer_than_it_is) {
   lab l = two_devices((const int64_t(*)[2])times, NULL, LONG, SITU_UNLIMITED_BYTES, CHAIN);
   static const char *const seen[] = {"critical_path", "join", "destructive"};
   for (size_t i = 0; i < sizeof seen / sizeof seen[0]; i++) assert_int_equal(bound_of(l.problem, seen[i]), LONG);
-  static const char *const less[] = {"unit_chain",   "area_price", "cut_vertex",  "visits",
+  static const char *const less[] = {"unit_chain",   "area_price", "cut_vertex",
                                      "visit_labels", "packing",    "memory_price"};
   for (size_t i = 0; i < sizeof less / sizeof less[0]; i++) assert_true(bound_of(l.problem, less[i]) <= LONG);
   lab_free(&l);

@@ -328,53 +328,6 @@ TEST(a_device_waits_for_its_first_input) {
   lab_free(&s);
 }
 
-/* ---- memory visits ---- */
-
-static certificate visit(const lab *s, int64_t n, const int32_t *chain, int64_t price) {
-  certificate c = of_kind("visits");
-  int64_t *list = certificate_add(&c, "chain", n, s->arena);
-  for (int64_t i = 0; i < n; i++) list[i] = chain[i];
-  *certificate_add(&c, "byte_prices", 1, s->arena) = price;
-  add_list(&c, s->arena, "from", 0);
-  add_list(&c, s->arena, "to", 0);
-  return c;
-}
-
-/* a and b, 2 and 3 ns, 5 bytes of weights each, 40 bytes between them. In a memory of 10 bytes and the 41 that b reads
- * and writes beside them both fit: 5 ns. With a byte less one has to go elsewhere, over 40 ns. */
-TEST(a_memory_may_be_full_to_the_last_byte) {
-  for (int short_of = 0; short_of < 2; short_of++) {
-    lab s = lab_mesh(2, 10 + 41 - short_of);
-    int32_t v[2] = {lab_operator(&s, "a", 2, 5, 0), lab_operator(&s, "b", 3, 5, 1)};
-    lab_tensor(&s, v[0], 40, v[1], -1);
-    lab_pose(&s, &stream);
-    certificate c = visit(&s, 2, v, 0);
-    assert_int_equal(proved_by(s.problem, &c), short_of ? 45 : 5);
-    lab_free(&s);
-  }
-}
-
-/* c is between a, 2 ns, and b, no time, which take 5 bytes each of the 10 that the tensors of a leave: 40 to b, which
- * take 40 ns to the other memory, and some to c, which takes 5 bytes more. At 2 ns a byte it costs 10 ns to keep c.
- *   no bytes to c, no time   c is elsewhere for nothing
- *   3 ns for c               they are on every way
- *   30 bytes to c            elsewhere it costs 30 ns: it is kept                                                    */
-TEST(what_costs_less_elsewhere_is_not_kept) {
-  static const struct { int to_c, time_ns, proved; } rows[] = {{0, 0, 2}, {0, 3, 5}, {30, 0, 12}};
-  for (int i = 0; i < 3; i++) {
-    lab s = lab_mesh(2, 10 + 40 + rows[i].to_c);
-    int32_t a = lab_operator(&s, "a", 2, 5, 0), c = lab_operator(&s, "c", rows[i].time_ns, 5, 0);
-    int32_t b = lab_operator(&s, "b", 0, 5, 0);
-    lab_tensor(&s, a, 40, b, -1);
-    lab_tensor(&s, a, rows[i].to_c, c, -1);
-    lab_tensor(&s, c, 0, b, -1);
-    lab_pose(&s, &stream);
-    certificate proof = visit(&s, 2, (int32_t[]){a, b}, (int64_t)2 << 32);
-    assert_int_equal(proved_by(s.problem, &proof), rows[i].proved);
-    lab_free(&s);
-  }
-}
-
 /* ---- the linear program ---- */
 
 /* Two tensors of 3 and 8 bytes from a, 2 ns, which only runs on d0, to b, 1 ns, which only runs on d1, and 6 bytes from

@@ -29,7 +29,6 @@ static void is_said(const lab *s, const char *kind, const char *lists, const cha
 }
 
 TEST(what_is_wrong_is_said_with_what_was_expected) {
-  static const char numbers_17[] = "chain 0; from; to; byte_prices 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1";
   static const struct {
     const char *kind, *lists, *said;
   } rows[] = {
@@ -86,8 +85,7 @@ TEST(what_is_wrong_is_said_with_what_was_expected) {
        "within_ns 0; edge_prices 0 0; tail_prices 0 0 0; time_prices 0 0; byte_prices 0 0; from_prices 0 0 -1 0; "
        "to_prices 0 0 0 0",
        "from_prices, 4 numbers from 0 to 2^54; number 3 is -1"},
-      {"visits", numbers_17, "byte_prices, 0 to 16 numbers from 0 to 2^40; there are 17"},
-      {"visits", "chain 0; from 50000001; to; byte_prices",
+      {"visit_labels", "chain 0; from 50000001; to; counts; beside; unit_bytes 1",
        "from, 0 to 3 numbers from 0 to 50000000; number 1 is 50000001"},
       {"unheard of", "", ""}, /* whoever asks knows the kind */
   };

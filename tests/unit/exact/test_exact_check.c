@@ -1,7 +1,6 @@
 /* What the nouns below bounds promise: one broken field is named. */
 #include "../../lab/lab.h"
 #include "../broken.h"
-#include "chain/visit_chain.h"
 #include "exact/block.h"
 #include "exact/call_graph.h"
 #include "exact/shares.h"
@@ -160,24 +159,6 @@ TEST(broken_items_are_named) {
   BREAKS(items_check(&x, p), x.time_ns[x.n * x.n_columns - 1], -1, "times");
   BREAKS(items_check(&x, p), x.devices[0], x.devices[0] + 1, "counts those of a sort");
   arena_free(a);
-  lab_free(&l);
-}
-
-TEST(a_broken_chain_of_visits_is_named) {
-  lab l = draw(SITU_EXECUTION_STREAM, 3);
-  int32_t chain[] = {1, 4, 7, 9, 12}, from[] = {0, 2}, to[] = {2, 4};
-  int64_t price[] = {0, 3};
-  visit_chain c = {.chain = chain, .from = from, .to = to, .price = price, .n = 5, .n_bypasses = 2, .n_prices = 2};
-  const situ_problem *p = l.problem;
-  BREAKS(visit_chain_check(&c, p), c.n, 0, "has operators");
-  BREAKS(visit_chain_check(&c, p), chain[4], 24, "has operators");
-  BREAKS(visit_chain_check(&c, p), chain[0], -1, "has operators");
-  BREAKS(visit_chain_check(&c, p), chain[1], 8, "comes before the next");
-  BREAKS(visit_chain_check(&c, p), price[1], -1, "prices");
-  BREAKS(visit_chain_check(&c, p), from[0], -1, "leaves the chain");
-  BREAKS(visit_chain_check(&c, p), to[0], 1, "more than one further");
-  BREAKS(visit_chain_check(&c, p), to[1], 5, "more than one further");
-  BREAKS(visit_chain_check(&c, p), from[1], 1, "no sooner");
   lab_free(&l);
 }
 
