@@ -16,7 +16,7 @@ rows() {
     plan_row "$1" "$instance" "$platform" $solver 0 --platform "$platform" --solver $solver
   done
   for steps in 1000 4000 16000; do
-    for solver in tabu iterated_greedy lns; do
+    for solver in tabu iterated_greedy; do
       plan_row "$1" "$instance" "$platform" $solver $steps --platform "$platform" --solver heft,single,$solver
     done
     plan_row "$1" "$instance" "$platform" auto $steps --platform "$platform" $found

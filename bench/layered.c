@@ -130,21 +130,20 @@ int main(int argc, char **argv) {
   printf("operators,seed");
   for (int32_t i = 0; bounds[i]; i++)
     if (bounds[i]->models & MODEL_STREAM) printf(",%s", bounds[i]->name);
-  printf(",the same below the best plan,heft,tabu (s),milp (s),block_dp (s)\n");
+  printf(",the same below the best plan,heft,tabu (s),milp (s)\n");
   for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++)
     for (int s = 2; s < (argc > 2 ? argc : 4); s++) {
       uint64_t seed = argc > 2 ? (uint64_t)atoll(argv[s]) : (uint64_t)s - 1;
       world w = make_world(sizes[k], seed);
       situ_plan *plan;
       situ_error error;
-      situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = "heft,block_dp", .time_limit_s = seconds};
+      situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = "heft,tabu", .time_limit_s = seconds};
       must(situ_solve(&plan, w.problem, &o, &error), &error);
       printf("%d,%d", (int)sizes[k], (int)seed);
       print_bounds(&w, plan->value_ns);
       print_solver(&w, "heft", seconds);
       print_solver(&w, "heft,tabu", seconds / 3);
       print_solver(&w, "heft,milp", seconds);
-      print_solver(&w, "heft,block_dp", seconds);
       printf("\n");
       fflush(stdout);
       situ_plan_free(plan);

@@ -99,7 +99,7 @@ def calls(text, published):
 
 def latency(text):
     quick = ["single", "heft", "m_etf", "m_sct", "scotch", "metis"]
-    searches = ["tabu", "iterated_greedy", "lns", "auto"]
+    searches = ["tabu", "iterated_greedy", "auto"]
     titles = [f"{s} 1k" if k == "1k" else k for s in searches for k in LATENCY_STEPS.values()]
     table = [["network, platform", "bound", *quick, *titles]]
     found = {}

@@ -68,7 +68,7 @@ PROGRAMS = [
     ("src/(bound/configuration|exact/(shares|sweep))", BOUND + ["configuration"]),
     ("src/(bound/(visit|area)|chain/visit)", BOUND + ["certificate-rules", "oracle-bound_strength", "visit-labels", "bounds", "oracle-certificates"]),
     ("src/bound/(linear|latency)", BOUND + ["certificate-rules", "oracle-bound_strength", "linear-relaxation"]),
-    ("src/exact/(block|thin)", BOUND + ["thin-blocks", "certificate-rules", "oracle-bound_strength", "block-list", "block-search", "block-dp", "bounds", "oracle-certificates"]),
+    ("src/exact/(block|thin)", BOUND + ["thin-blocks", "certificate-rules", "oracle-bound_strength", "block-list", "block-search", "bounds", "oracle-certificates"]),
     ("src/bound/destructive", BOUND + ["destructive", "certificate-rules", "oracle-bound_strength", "bounds"]),
     ("src/bound/alive", ["alive"] + BOUND + ["oracle-certain"]),
     ("src/bound/runs", ["runs"] + BOUND + ["certificate-rules", "oracle-certificates"]),

@@ -28,7 +28,7 @@ typedef bool situ_progress_callback(void *context, const situ_progress *progress
 typedef struct situ_solve_options {
   size_t size;
   const char *solvers; /* "auto" (NULL), or names separated by commas, which run in that order within one budget.
-                          A solver or bound after a minus sign takes no part, wherever it is run: "auto,-lns,-join".
+                          A solver or bound after a minus sign takes no part, wherever it is run: "auto,-tabu,-join".
                           "milp" runs HiGHS where it is found, in a Python environment or by the loader, else Cbc; the
                           environment variable SITU_HIGHS names its library or folder, or is "none" */
   double time_limit_s; /* 0: auto and the other anytime solvers stop after about 10 s; others run to completion */

@@ -22,7 +22,7 @@ struct situ_comparison {
   bool complete;
 };
 
-/* "heft,-lns,-join": one solver, without those that take no part. NULL without memory. */
+/* "heft,-tabu,-join": one solver, without those that take no part. NULL without memory. */
 static const char *names_of(const solver *s, const selection *chosen, arena *a) {
   size_t bytes = strlen(s->name) + 1, used;
   for (int32_t k = 0; k < chosen->n_left_out; k++) bytes += strlen(chosen->left_out[k]) + 2;

@@ -5,8 +5,12 @@
 #include "bound/bound.h"
 #include "exact/block_list.h"
 
-enum { FIRST_WIDTH = 256, LARGEST_BLOCK = 16 };
+enum { WIDTH = 256, LARGEST_BLOCK = 16, SMALL = 48, WIDER = 4 };
 static const int64_t MAX_CHILDREN = 40000, OPERATORS_LIMIT = 4000;
+
+static void keep_better(const block_list **best, const block_list *found) {
+  if (found->n_blocks > 0 && (!*best || found->rest_ns[0] > (*best)->rest_ns[0])) *best = found;
+}
 
 static situ_status cut_vertex_compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch,
                                       budget *b, situ_error *error) {
@@ -14,28 +18,30 @@ static situ_status cut_vertex_compute(int64_t *lower_ns, certificate *proof, con
   if (!block_serves(p) || p->n_operators > OPERATORS_LIMIT) return SITU_STATUS_OK;
   block_machine machine;
   thin_graph whole, thin;
-  block_list chain;
+  block_list chain, wider, thinner;
+  const block_list *best = NULL;
   block_finding *findings = NULL;
-  block_list_limits limits = {
-      .width = FIRST_WIDTH, .max_children = MAX_CHILDREN, .budget = b, .upper_ns = BLOCK_FAR_NS, .findings = &findings};
+  block_list_limits limits = {.width = WIDTH, .max_children = MAX_CHILDREN, .budget = b, .findings = &findings};
   if (!block_machine_init(&machine, p, scratch) || !thin_first(&whole, p, scratch) ||
       !block_list_find(&chain, &machine, &whole, &limits, scratch))
     return fail_no_memory(error);
-  *lower_ns = chain.rest_ns[0];
-  const block_list *best = &chain;
-  block_list thinner;
+  keep_better(&best, &chain);
+  if (!chain.exact && p->n_operators <= SMALL && !budget_over(b)) {
+    limits.width *= WIDER;
+    limits.max_children *= WIDER;
+    if (!block_list_find(&wider, &machine, &whole, &limits, scratch)) return fail_no_memory(error);
+    keep_better(&best, &wider);
+  }
   if (!chain.solved && !budget_over(b)) {
     bool *deleted = ARENA_NEW(scratch, bool, whole.n);
     if (!deleted || !thin_until(deleted, &whole, LARGEST_BLOCK, scratch) ||
         !thin_delete(&thin, &whole, deleted, scratch) || !block_list_find(&thinner, &machine, &thin, &limits, scratch))
       return fail_no_memory(error);
-    if (thin.n > 0 && thinner.rest_ns[0] > *lower_ns) best = &thinner;
-    *lower_ns = best->rest_ns[0];
+    keep_better(&best, &thinner);
   }
+  *lower_ns = best ? best->rest_ns[0] : 0;
   if (*lower_ns >= BLOCK_FAR_NS) *lower_ns = 0; /* no plan exists; other bounds report that */
-  if (*lower_ns == 0 || block_list_certify(proof, best, best->rest_ns, BLOCK_FAR_NS, NULL, scratch))
-    return SITU_STATUS_OK;
-  return fail_no_memory(error);
+  return *lower_ns == 0 || block_list_certify(proof, best, scratch) ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
 const bound cut_vertex_bound = {

@@ -13,8 +13,6 @@ bool block_serves(const situ_problem *p) {
   return p->n_devices <= BLOCK_DEVICES && p->execution == SITU_EXECUTION_STREAM && p->n_operators > 0;
 }
 
-int64_t block_children_per_step(const situ_problem *p) { return max64(8, min64(p->n_operators / 4, 512)); }
-
 /* ---- the machine ---- */
 
 /* Prices that balance the work of all operators: the inverse of the total time on each device, and flatter and steeper
@@ -52,21 +50,18 @@ typedef struct taking {
   block *b;
   const thin_graph *g;
   int32_t first, last;
-  bool carry;
 } taking;
 
-/* Whether the block needs tensor t of the thin graph. Fills its users in the block, and whether it leaves the block. */
-static bool look_at(const taking *s, int32_t t, uint64_t *users, bool *leaves) {
+/* The users of tensor t of the thin graph in the block. */
+static uint64_t users_of(const taking *s, int32_t t) {
   const thin_graph *g = s->g;
-  *users = 0;
-  *leaves = false;
-  if (g->producer[t] > s->last) return false;
+  uint64_t users = 0;
+  if (g->producer[t] > s->last) return 0;
   for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
     int32_t x = g->use[i];
-    if (x >= s->first && x <= s->last) *users |= (uint64_t)1 << (x - s->first);
-    if (x > s->last && s->carry) *leaves = true;
+    if (x >= s->first && x <= s->last) users |= (uint64_t)1 << (x - s->first);
   }
-  return *users || *leaves;
+  return users;
 }
 
 static bool make_arrays(block *b, arena *a) {
@@ -74,14 +69,13 @@ static bool make_arrays(block *b, arena *a) {
   return ARENA_ARRAYS(a, ARRAY(b->operator_of, b->n), ARRAY(b->time_ns, b->n * d), ARRAY(b->tail_ns, b->n * d),
                       ZEROS(b->before, b->n), ZEROS(b->rest, (int64_t)b->n * BLOCK_PRICES),
                       ZEROS(b->in_start, b->n + 1), ZEROS(b->out_start, b->n + 1), ARRAY(b->out, b->n_tensors),
-                      ARRAY(b->tensor_of, b->n_tensors), ARRAY(b->source, b->n_tensors),
-                      ARRAY(b->real_tensor, b->n_tensors), ZEROS(b->transfer_ns, b->n_tensors * m * m),
-                      ARRAY(b->users, b->n_tensors), ARRAY(b->leaves, b->n_tensors));
+                      ARRAY(b->source, b->n_tensors), ZEROS(b->transfer_ns, b->n_tensors * m * m),
+                      ARRAY(b->users, b->n_tensors));
 }
 
-static void fill_ways(block *b, int32_t j) {
+static void fill_ways(block *b, int32_t j, int32_t t) {
   const situ_problem *p = b->machine->problem;
-  int32_t n = p->n_memories, t = b->real_tensor[j];
+  int32_t n = p->n_memories;
   for (int32_t m = 0; m < n && t >= 0; m++)
     for (int32_t w = 0; w < n; w++)
       if (m != w)
@@ -122,32 +116,27 @@ static bool fill_inputs(block *b, arena *a) {
 }
 
 bool block_take(block *out, bool *fits, const block_machine *m, const thin_graph *g, int32_t first, int32_t last,
-                bool carry, arena *a) {
+                arena *a) {
   REQUIRE(0 <= first && first <= last && last < g->n);
-  taking s = {.b = out, .g = g, .first = first, .last = last, .carry = carry};
-  uint64_t users;
-  bool leaves;
+  taking s = {.b = out, .g = g, .first = first, .last = last};
   *out = (block){.machine = m, .n = last - first + 1, .first = first};
   *fits = out->n <= BLOCK_OPERATORS;
   if (!*fits) return false;
-  for (int32_t t = 0; t < g->n_tensors && g->producer[t] <= last; t++)
-    out->n_tensors += look_at(&s, t, &users, &leaves);
+  for (int32_t t = 0; t < g->n_tensors && g->producer[t] <= last; t++) out->n_tensors += users_of(&s, t) != 0;
   *fits = out->n_tensors <= BLOCK_TENSORS;
   if (!*fits || !make_arrays(out, a)) return false;
   fill_operators(&s);
   int32_t j = 0, n_out = 0;
   for (int32_t t = 0; t < g->n_tensors && g->producer[t] <= last; t++) {
-    if (!look_at(&s, t, &users, &leaves)) continue; /* in local variables first: all places may be taken already */
+    uint64_t users = users_of(&s, t);
+    if (!users) continue;
     int32_t from = g->producer[t] - first;
     out->users[j] = users;
-    out->leaves[j] = leaves;
-    out->tensor_of[j] = t;
-    out->real_tensor[j] = g->tensor_of[t];
     if (g->transfer_ns[t])
       memcpy(out->transfer_ns + (int64_t)j * m->n_memories * m->n_memories, g->transfer_ns[t],
              sizeof(int64_t) * (size_t)m->n_memories * (size_t)m->n_memories);
     else
-      fill_ways(out, j);
+      fill_ways(out, j, g->tensor_of[t]);
     out->source[j] = g->producer[t];
     if (from < 0) {
       out->n_entry++;
@@ -208,12 +197,6 @@ void block_set_tails(block *b, const int64_t *end_ns) {
   add_ways_through(b);
 }
 
-void block_set_open_tails(block *b, const int64_t *behind_ns) {
-  b->closed = false;
-  for (int64_t i = 0; i < (int64_t)b->n * b->machine->n_devices; i++) b->tail_ns[i] = capped(behind_ns[i]);
-  add_ways_through(b);
-}
-
 int64_t block_tail_before(const block *b, int32_t source, int32_t a) {
   REQUIRE(a >= 0 && a < b->machine->n_devices);
   int64_t longest = 0;
@@ -230,30 +213,6 @@ int64_t block_tail_before(const block *b, int32_t source, int32_t a) {
   return longest;
 }
 
-/* ---- reading a schedule back ---- */
-
-int32_t block_trace_read(const block_trace *trace, int32_t step, const block_machine *m, int32_t *device,
-                         int32_t *order) {
-  int32_t n = 0;
-  REQUIRE(step >= -1 && step < trace->n);
-  for (int32_t s = step; s >= 0; s = trace->steps[s].before) order[n++] = s;
-  for (int32_t i = 0; i < n / 2; i++) {
-    int32_t swap = order[i];
-    order[i] = order[n - 1 - i];
-    order[n - 1 - i] = swap;
-  }
-  int32_t real[BLOCK_DEVICES], next[BLOCK_DEVICES];
-  for (int32_t d = 0; d < m->n_devices; d++) real[d] = d;
-  for (int32_t i = 0; i < n; i++) {
-    block_step s = trace->steps[order[i]];
-    device[s.operator_] = real[s.device];
-    order[i] = s.operator_;
-    for (int32_t d = 0; d < m->n_devices; d++) next[d] = real[s.order >> (4 * d) & 7];
-    memcpy(real, next, sizeof real);
-  }
-  return n;
-}
-
 /* ---- contracts ---- */
 
 const char *block_check(const block *b) {
@@ -268,7 +227,7 @@ const char *block_check(const block *b) {
   for (int32_t j = 0; j < b->n_tensors; j++) {
     int32_t from = b->source[j] - b->first;
     EXPECT((from < 0) == (j < b->n_entry) && from < b->n, "tensors from before the block come first");
-    EXPECT((b->users[j] & ~all) == 0 && (b->users[j] || b->leaves[j]), "a tensor is of use, by operators of the block");
+    EXPECT((b->users[j] & ~all) == 0 && b->users[j], "a tensor is of use, by operators of the block");
     EXPECT(from < 0 || (b->users[j] & (((uint64_t)2 << from) - 1)) == 0, "users come after the producer");
   }
   for (int32_t i = 0; i < b->n; i++)

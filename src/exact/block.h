@@ -8,7 +8,7 @@
  * prices of device time. Identical devices are sorted, so that plans that differ only in their names coincide.
  *
  * Sets are processed by size, as in a decision diagram (Bergman, Cire, van Hoeve, Hooker, "Discrete Optimization with
- * Decision Diagrams", 2016). If a layer is too wide, its worst schedules are dropped (which still gives a plan) or
+ * Decision Diagrams", 2016). If a layer is too wide, its worst schedules are dropped (which still gives a value above the minimum) or
  * merged component by component into one that is nowhere later than any of them (which still gives a bound). */
 #ifndef SITU_EXACT_BLOCK_H
 #define SITU_EXACT_BLOCK_H
@@ -36,13 +36,10 @@ typedef struct block {
   int32_t first;                 /* the number of its first operator in the thin graph */
   bool closed;                   /* the last operator comes after all others */
   int32_t *operator_of;          /* [n] of the problem */
-  int32_t *tensor_of;            /* [n_tensors] of the thin graph */
-  int32_t *real_tensor;          /* [n_tensors] of the problem, or -1 */
   int32_t *source;               /* [n_tensors] producer in the thin graph */
   int64_t *time_ns, *tail_ns;    /* [n * devices], BLOCK_FAR_NS where not allowed; tails by block_set_tails */
   int64_t *transfer_ns;          /* [tensor][from memory][to memory] */
   uint64_t *users;               /* [n_tensors] in the block */
-  bool *leaves;                  /* [n_tensors] also used after the block */
   uint64_t *before;              /* [n] producers in the block */
   int32_t *in_start, *in, *out_start, *out; /* tensors of operators */
   int64_t *rest;                            /* [n * BLOCK_PRICES] work of an operator at its cheapest device */
@@ -50,15 +47,13 @@ typedef struct block {
 
 /* Whether the problem is of a size that blocks can handle. */
 bool block_serves(const situ_problem *problem);
-/* As many partial schedules as take about the time of one simulation: a step of solvers that count them. */
-int64_t block_children_per_step(const situ_problem *problem);
 /* False without memory. */
 bool block_machine_init(block_machine *m, const situ_problem *problem, arena *a);
 
-/* The operators first .. last of a thin graph, where first - 1 and last are cuts or the ends. With `carry` tensors that
- * only pass through are taken along. False without memory, or where the block is too large (*fits is false then). */
+/* The operators first .. last of a thin graph, where first - 1 and last are cuts or the ends. False without memory, or
+ * where the block is too large (*fits is false then). */
 bool block_take(block *out, bool *fits, const block_machine *m, const thin_graph *g, int32_t first, int32_t last,
-                bool carry, arena *a);
+                arena *a);
 
 /* NULL, or the invariant above that does not hold (base/contracts.h), except for tails. */
 const char *block_check(const block *b);
@@ -66,46 +61,12 @@ const char *block_check(const block *b);
 /* Tails by device: from the end of an operator to the end of everything, when the last operator of a closed block has
  * the tails end_ns[device]; NULL: everything ends with the block. */
 void block_set_tails(block *b, const int64_t *end_ns);
-/* The same for an open block within a schedule: behind_ns[operator * devices + device] is the minimum time from the end
- * of the operator there to the end of everything that results from operators after the block. */
-void block_set_open_tails(block *b, const int64_t *behind_ns);
 /* The minimum time from `now` on, if the source's output is ready at 0 on device a, by tails alone. */
 int64_t block_tail_before(const block *b, int32_t source, int32_t a);
-
-/* One operator put on one device; the past of a schedule is a chain of these. Devices are names within the state
- * before; real names come from block_trace_read. */
-typedef struct block_step {
-  int32_t before; /* -1: none */
-  int32_t operator_;
-  uint32_t order; /* 4 bits for each device: which name of before is now this one */
-  int8_t device;
-} block_step;
-
-typedef struct block_trace {
-  block_step *steps;
-  int64_t n, room;
-} block_trace;
-
-/* Where links are followed: the memory that each live tensor was made in, 4 bits each, and where it is or was sent. */
-typedef struct block_copies {
-  uint64_t home, there;
-} block_copies;
-
-/* Schedules at a cut. vectors: devices' times, with links followed those of channels, then
- * n_tensors * memories arrivals, tensors in ascending order of the thin graph. */
-typedef struct block_front {
-  int32_t n, n_tensors;
-  int64_t *vectors;     /* [n * length] */
-  int32_t *step;        /* [n] last step, -1 */
-  int64_t *bound_ns;    /* [n] no schedule from there ends sooner */
-  block_copies *copies; /* [n] where links are followed */
-} block_front;
 
 typedef struct block_limits {
   int32_t width;        /* schedules in a layer */
   bool merge;           /* merge the worst, or forget them */
-  bool links;           /* channels carry tensors sequentially, in the order in which the operators that need them are
-                           appended: close to the simulator; for plans, not for bounds */
   int64_t upper_ns;     /* only schedules below this are looked for */
   int64_t max_children; /* give up beyond */
   budget *budget;
@@ -118,15 +79,8 @@ typedef struct block_result {
   int64_t n_children;
 } block_result;
 
-/* Searches from `start`, whose vectors are of the entry tensors. `end` may be NULL; its
- * arrays are allocated in `keep`, which must then differ from `scratch`. The trace may be NULL. False without
- * memory. */
-bool block_search(block_result *out, block_front *end, const block *b, const block_front *start,
-                  const block_limits *limits, block_trace *trace, arena *scratch, arena *keep);
-
-/* Devices and order of the operators of a schedule. order receives the operators from the first on; returns how many.
+/* Searches from `start`: when each device is free, then when each entry tensor is in each memory. False without memory.
  */
-int32_t block_trace_read(const block_trace *trace, int32_t step, const block_machine *m, int32_t *device,
-                         int32_t *order);
+bool block_search(block_result *out, const block *b, const int64_t *start, const block_limits *limits, arena *scratch);
 
 #endif

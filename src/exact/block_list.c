@@ -12,8 +12,7 @@ struct block_finding {
   uint64_t hash;
   size_t n_bytes;
   uint8_t *bytes;
-  int64_t rest_ns[BLOCK_DEVICES];  /* beyond the minimum of the tails after the block */
-  int64_t upper_ns[BLOCK_DEVICES]; /* only values below were searched; where there is none, rest_ns is BLOCK_FAR_NS */
+  int64_t rest_ns[BLOCK_DEVICES]; /* beyond the minimum of the tails after the block */
   int32_t width;
   bool exact, solved;
 };
@@ -91,14 +90,6 @@ static size_t write_bytes(uint8_t *at, const block *b, const int64_t *end_ns, bo
   return n;
 }
 
-/* Whether the old finding says as much as a search would now. */
-static bool serves_as(const finder *f, const block_finding *old, const block_finding *made) {
-  if (!old->exact && (old->width < f->limits->width || !old->solved)) return false;
-  for (int32_t a = 0; a < f->m->n_devices; a++)
-    if (old->rest_ns[a] == BLOCK_FAR_NS && old->upper_ns[a] < made->upper_ns[a]) return false;
-  return true;
-}
-
 static block_finding *find_same(finder *f, block_finding *made, const block *b, const int64_t *end_ns, bool after_cut) {
   made->n_bytes = write_bytes(NULL, b, end_ns, after_cut);
   made->bytes = ARENA_NEW(f->arena, uint8_t, (int64_t)made->n_bytes);
@@ -107,13 +98,14 @@ static block_finding *find_same(finder *f, block_finding *made, const block *b, 
   made->hash = hash_bytes(made->bytes, made->n_bytes, 0);
   for (block_finding *old = *f->limits->findings; old; old = old->next)
     if (old->hash == made->hash && old->n_bytes == made->n_bytes &&
-        memcmp(old->bytes, made->bytes, old->n_bytes) == 0 && serves_as(f, old, made))
+        memcmp(old->bytes, made->bytes, old->n_bytes) == 0 &&
+        (old->exact || (old->solved && old->width >= f->limits->width)))
       return old;
   return made;
 }
 
 /* The starting state: the output of the cut is ready at 0 on device a, and other tensors that cross are everywhere. */
-static void start_at(block_front *start, const block *b, int32_t a, int64_t *vector) {
+static void start_at(int64_t *vector, const block *b, int32_t a) {
   const block_machine *m = b->machine;
   int32_t n = m->n_memories, from = a >= 0 ? m->problem->memory_of[a] : 0;
   for (int32_t d = 0; d < m->n_devices; d++) vector[d] = 0;
@@ -121,29 +113,20 @@ static void start_at(block_front *start, const block *b, int32_t a, int64_t *vec
   for (int32_t j = 0; j < b->n_entry; j++)
     for (int32_t w = 0; w < n; w++)
       there[j * n + w] = a >= 0 && b->source[j] == b->first - 1 ? b->transfer_ns[((int64_t)j * n + from) * n + w] : 0;
-  start->n = 1;
-  start->n_tensors = b->n_entry;
-  start->vectors = vector;
-  start->step[0] = -1;
-  start->bound_ns[0] = 0;
 }
 
-/* Finds a plan by a narrow search first, then searches for anything better. */
+/* Finds a value by a narrow search first, then searches for anything better. */
 static bool search_from(finder *f, const block *b, int32_t a, block_finding *made, int64_t *value) {
-  int32_t none, from = a < 0 ? 0 : a;
-  int64_t zero, upper = made->upper_ns[from];
-  block_front start = {.step = &none, .bound_ns = &zero};
-  int64_t *vector = ARENA_NEW(f->scratch, int64_t, f->m->n_devices + (int64_t)b->n_entry * f->m->n_memories);
-  if (!vector) return false;
-  start_at(&start, b, a, vector);
-  *value = block_tail_before(b, b->first - 1, from);
-  if (*value >= upper) *value = BLOCK_FAR_NS;
-  if (*value == BLOCK_FAR_NS) return true;
-  block_limits limits = {.width = f->limits->width / 8 + 8, .upper_ns = upper, .budget = f->limits->budget};
+  int64_t *start = ARENA_NEW(f->scratch, int64_t, f->m->n_devices + (int64_t)b->n_entry * f->m->n_memories);
+  if (!start) return false;
+  start_at(start, b, a);
+  *value = block_tail_before(b, b->first - 1, a < 0 ? 0 : a);
+  if (*value >= BLOCK_FAR_NS) return true;
+  block_limits limits = {.width = f->limits->width / 8 + 8, .upper_ns = BLOCK_FAR_NS, .budget = f->limits->budget};
   for (limits.merge = false;; limits.merge = true, limits.width = f->limits->width) {
     block_result found;
     limits.max_children = f->limits->max_children - f->chain->n_children;
-    if (!block_search(&found, NULL, b, &start, &limits, NULL, f->scratch, f->scratch)) return false;
+    if (!block_search(&found, b, start, &limits, f->scratch)) return false;
     f->chain->n_children += found.n_children;
     if (!found.finished) {
       made->exact = made->solved = false;
@@ -152,7 +135,7 @@ static bool search_from(finder *f, const block *b, int32_t a, block_finding *mad
     limits.upper_ns = found.value_ns;
     if (!found.exact && !limits.merge) continue;
     made->exact &= found.exact;
-    *value = found.value_ns >= upper ? BLOCK_FAR_NS : max64(*value, found.value_ns);
+    *value = max64(*value, found.value_ns);
     return true;
   }
 }
@@ -177,19 +160,6 @@ static bool search_all(finder *f, const block *b, bool after_cut, block_finding 
   return true;
 }
 
-/* Sets how much the rest after the cut before block k may take in plans better than the best, less `least`. */
-static void set_uppers(const finder *f, block_finding *made, int32_t k, int64_t min) {
-  const block_list *c = f->chain;
-  for (int32_t a = 0; a < f->m->n_devices; a++) {
-    int64_t head = 0;
-    if (f->limits->head_ns && k > 0) {
-      int32_t cut = c->graph->operator_of[c->first[k] - 1];
-      head = min64(f->limits->head_ns[(int64_t)cut * f->m->n_devices + a], BLOCK_FAR_NS);
-    }
-    made->upper_ns[a] = f->limits->upper_ns == BLOCK_FAR_NS ? BLOCK_FAR_NS : f->limits->upper_ns - head - min;
-  }
-}
-
 static bool solve_block(finder *f, int32_t k) {
   block_list *c = f->chain;
   int32_t n = f->m->n_devices;
@@ -198,7 +168,7 @@ static bool solve_block(finder *f, int32_t k) {
   for (int32_t d = 0; d < n; d++) end_ns[d] = behind[d] == BLOCK_FAR_NS ? BLOCK_FAR_NS : behind[d] - min;
   bool fits, closed = k + 1 < c->n_blocks || c->closed;
   block b;
-  if (!block_take(&b, &fits, f->m, c->graph, c->first[k], c->last[k], false, f->scratch)) {
+  if (!block_take(&b, &fits, f->m, c->graph, c->first[k], c->last[k], f->scratch)) {
     if (fits) return false;
     c->exact = c->solved = false;
     for (int32_t d = 0; d < n; d++) rest[d] = min;
@@ -206,7 +176,6 @@ static bool solve_block(finder *f, int32_t k) {
   }
   block_set_tails(&b, closed ? end_ns : NULL);
   block_finding *made = ARENA_ZERO(f->arena, block_finding, 1);
-  if (made) set_uppers(f, made, k, min);
   block_finding *same = made ? find_same(f, made, &b, closed ? end_ns : NULL, k > 0) : NULL;
   if (!same || (same == made && !search_all(f, &b, k > 0, made))) return false;
   for (int32_t d = 0; d < n; d++) rest[d] = min64(same->rest_ns[d] + min, BLOCK_FAR_NS);
@@ -217,7 +186,7 @@ static bool solve_block(finder *f, int32_t k) {
 
 bool block_list_find(block_list *out, const block_machine *m, const thin_graph *g, const block_list_limits *limits,
                      arena *a) {
-  REQUIRE(limits->width > 0 && (limits->head_ns || limits->upper_ns == BLOCK_FAR_NS));
+  REQUIRE(limits->width > 0);
   *out = (block_list){.machine = m, .graph = g, .exact = true, .solved = true};
   arena *scratch = arena_new();
   finder f = {.chain = out, .m = m, .limits = limits, .arena = a, .scratch = scratch};
@@ -251,50 +220,14 @@ static bool certify_deleted(certificate *proof, const thin_graph *g, arena *a) {
   return deleted;
 }
 
-/* Limits each claim to what the paths through the block and the claims of the next cut add up to. A value that was
- * found ignores devices that had been ruled out. Where the next claim is below the rest that the search assumed, the
- * chains through the block replace its value. */
-static bool limit_claims(int64_t *claims, const block_list *c, int32_t k, const int64_t *rest_ns, arena *scratch) {
-  int32_t n = c->machine->n_devices;
-  const int64_t *next = claims + (int64_t)(k + 1) * n, *counted = rest_ns + (int64_t)(k + 1) * n;
-  bool fits;
-  block b;
-  if (!block_take(&b, &fits, c->machine, c->graph, c->first[k], c->last[k], false, scratch)) return !fits;
-  for (int32_t e = 0; e < n; e++) {
-    int64_t end_ns[BLOCK_DEVICES];
-    if (next[e] >= counted[e]) continue;
-    for (int32_t d = 0; d < n; d++) end_ns[d] = d == e ? next[e] : BLOCK_FAR_NS;
-    block_set_tails(&b, end_ns);
-    for (int32_t a = 0; a < n; a++) {
-      int64_t *claim = &claims[(int64_t)k * n + a];
-      *claim = min64(*claim, block_tail_before(&b, k > 0 ? b.first - 1 : -1, a));
-    }
-  }
-  return true;
-}
-
-bool block_list_certify(certificate *proof, const block_list *c, const int64_t *rest_ns, int64_t upper_ns,
-                        const int64_t *head_ns, arena *a) {
+bool block_list_certify(certificate *proof, const block_list *c, arena *a) {
   int32_t n_devices = c->machine->n_devices, n_cuts = c->n_blocks - !c->closed;
-  int64_t *claims = ARENA_ZERO(a, int64_t, (int64_t)(c->n_blocks + 1) * n_devices);
-  arena *scratch = arena_new();
-  bool made = claims && scratch;
-  for (int32_t k = c->n_blocks - 1; k >= 0 && made; k--) {
-    for (int32_t d = 0; d < n_devices; d++) {
-      int64_t i = (int64_t)k * n_devices + d, head = 0;
-      if (head_ns && k > 0) head = head_ns[(int64_t)c->graph->operator_of[c->first[k] - 1] * n_devices + d];
-      claims[i] = min64(rest_ns[i], max64(0, upper_ns - min64(head, BLOCK_FAR_NS)));
-    }
-    made = limit_claims(claims, c, k, rest_ns, scratch);
-  }
-  arena_free(scratch);
-  if (!made) return false;
-  certificate_start(proof, "cut_vertex", claims[0]);
+  certificate_start(proof, "cut_vertex", c->rest_ns[0]);
   if (!certify_deleted(proof, c->graph, a)) return false;
   int64_t *cuts = certificate_add_operators(proof, "cuts", n_cuts, a);
   int64_t *rests = certificate_add(proof, "rests", (int64_t)c->n_blocks * n_devices, a);
   if (!cuts || !rests) return false;
   for (int32_t k = 0; k < n_cuts; k++) cuts[k] = c->graph->operator_of[c->last[k]];
-  memcpy(rests, claims, sizeof *rests * (size_t)c->n_blocks * (size_t)n_devices);
+  memcpy(rests, c->rest_ns, sizeof *rests * (size_t)c->n_blocks * (size_t)n_devices);
   return true;
 }

@@ -28,16 +28,13 @@ typedef struct block_list {
   int64_t n_children; /* work done */
 } block_list;
 
-/* Results of blocks, kept for later rounds; starts as NULL, lives in the arena of the rounds. */
+/* Results of blocks, kept for other lists; starts as NULL, lives in the arena of the lists. */
 typedef struct block_finding block_finding;
 
 typedef struct block_list_limits {
   int32_t width;          /* of a layer; the search for a first plan takes a part of it */
   int64_t max_children;   /* in all */
   budget *budget;         /* polled, not spent */
-  int64_t upper_ns;       /* only plans below this matter: rest_ns is BLOCK_FAR_NS if there are none. BLOCK_FAR_NS: no
-                             limit */
-  const int64_t *head_ns; /* [operator of the problem * devices] earliest ends; NULL with upper_ns = BLOCK_FAR_NS */
   block_finding **findings;
 } block_list_limits;
 
@@ -45,10 +42,7 @@ typedef struct block_list_limits {
 bool block_list_find(block_list *out, const block_machine *m, const thin_graph *g, const block_list_limits *limits,
                      arena *a);
 
-/* A certificate of the rests given (as in block_list, perhaps of several rounds). Where a rest is BLOCK_FAR_NS, or
- * more than there is below a known plan of upper_ns, it claims upper_ns - head. head_ns as in block_list_limits. False
- * without memory. */
-bool block_list_certify(certificate *proof, const block_list *c, const int64_t *rest_ns, int64_t upper_ns,
-                        const int64_t *head_ns, arena *a);
+/* A certificate of the rests. False without memory. */
+bool block_list_certify(certificate *proof, const block_list *c, arena *a);
 
 #endif

@@ -9,11 +9,7 @@
 typedef struct block_state {
   struct block_state *next; /* of the same set */
   int64_t bound_ns, sum;
-  int32_t before, step;
-  uint32_t order;
-  int8_t operator_, device;
-  block_copies copies; /* where transfers over links are simulated */
-  int64_t vector[];    /* [devices + live tensors * memories] */
+  int64_t vector[]; /* [devices + live tensors * memories] */
 } block_state;
 
 /* All schedules of one set of operators. */
@@ -35,8 +31,7 @@ enum {
   HASH_SIZE = 4096,
   POLL = 1024,
   SET_WORK = 8,  /* one set costs as much as this many children, */
-  COMPARED = 64, /* and one child as much as this many comparisons */
-  IN_ORDER = 0x76543210
+  COMPARED = 64  /* and one child as much as this many comparisons */
 };
 
 typedef struct layer {
@@ -52,25 +47,21 @@ typedef struct block_run {
   const block_limits *limits;
   const int32_t *memory_of;
   int32_t n_devices, n_memories;
-  int32_t base; /* times of devices, then of channels where links are simulated; then arrivals */
-  bool last;    /* values are final: the best so far bounds the rest */
-  int64_t upper_ns, best_ns;
+  int64_t upper_ns; /* the best so far, which bounds the rest */
   int64_t n_children;
-  int64_t end_ns;           /* minimum time from the start of the last operator */
-  int64_t *child, *sending; /* scratch vectors */
-  block_copies child_copies;
+  int64_t end_ns; /* minimum time from the start of the last operator */
+  int64_t *child; /* scratch vector */
   int64_t arrival[BLOCK_OPERATORS * BLOCK_DEVICES];
   bool exact, failed, stopped;
   bool merged; /* schedules of some layer were merged */
   uint64_t full;
-  block_trace *trace;
 } block_run;
 
 /* ---- sets ---- */
 
 static bool is_live(const block *b, int32_t j, uint64_t mask) {
   bool made = j < b->n_entry || (mask >> (b->source[j] - b->first) & 1);
-  return made && ((b->users[j] & ~mask) || b->leaves[j]);
+  return made && (b->users[j] & ~mask);
 }
 
 static bool bucket_arrays(bucket *k, const block *b, arena *a) {
@@ -106,9 +97,9 @@ static void bucket_fill(bucket *k, const block_run *s) {
   }
   for (int32_t j = 0; j < k->n_live; j++) {
     int32_t t = k->live[j];
-    k->waits[j] = b->leaves[t] || (b->users[t] & ~k->mask & ~ready);
+    k->waits[j] = b->users[t] & ~k->mask & ~ready;
   }
-  k->length = s->base + k->n_live * s->n_memories;
+  k->length = s->n_devices + k->n_live * s->n_memories;
 }
 
 static bucket *find_bucket(block_run *s, layer *l, uint64_t mask) {
@@ -120,7 +111,6 @@ static bucket *find_bucket(block_run *s, layer *l, uint64_t mask) {
   if (!k || !bucket_arrays(k, s->b, l->arena)) return NULL;
   k->mask = mask;
   bucket_fill(k, s);
-  if (s->limits->links && (k->n_live > 16 || k->n_live * s->n_memories > 64)) s->stopped = true;
   k->chained = *slot;
   *slot = k;
   if (l->last)
@@ -156,7 +146,7 @@ static int64_t area_bound(const block_run *s, const bucket *k, const int64_t *ve
  * for ever. A tensor that nobody could use in a memory counts as never arriving there. */
 static void drop_useless(const block_run *s, const bucket *k, int64_t *vector) {
   const block *b = s->b;
-  int64_t *there = vector + s->base;
+  int64_t *there = vector + s->n_devices;
   bool useful[BLOCK_DEVICES] = {false};
   for (int32_t d = 0; d < s->n_devices; d++) {
     for (uint64_t left = s->full & ~k->mask; left && !useful[d]; left &= left - 1) {
@@ -166,7 +156,6 @@ static void drop_useless(const block_run *s, const bucket *k, int64_t *vector) {
     if (!useful[d]) vector[d] = BLOCK_FAR_NS;
   }
   for (int32_t j = 0; j < k->n_live; j++, there += s->n_memories) {
-    if (b->leaves[k->live[j]]) continue;
     bool used[BLOCK_DEVICES] = {false};
     uint64_t users = b->users[k->live[j]] & ~k->mask;
     for (int32_t d = 0; d < s->n_devices; d++) {
@@ -206,7 +195,7 @@ static void raise_arrivals(const block_run *s, const bucket *k, int64_t *vector,
   int64_t free[BLOCK_DEVICES];
   for (int32_t m = 0; m < s->n_memories; m++) free[m] = BLOCK_FAR_NS;
   for (int32_t d = 0; d < s->n_devices; d++) free[s->memory_of[d]] = min64(free[s->memory_of[d]], vector[d]);
-  int64_t *there = vector + s->base;
+  int64_t *there = vector + s->n_devices;
   for (int32_t j = 0; j < k->n_live; j++)
     for (int32_t m = 0; m < s->n_memories; m++) {
       int64_t first = k->waits[j] ? soonest : BLOCK_FAR_NS;
@@ -220,7 +209,7 @@ static void raise_arrivals(const block_run *s, const bucket *k, int64_t *vector,
 /* Normalises a vector: raises each time as far as that changes no schedule. Returns a bound on what it can lead to. */
 static int64_t settle(block_run *s, const bucket *k, int64_t *vector) {
   const block *b = s->b;
-  const int64_t *there = vector + s->base;
+  const int64_t *there = vector + s->n_devices;
   int64_t bound = 0, soonest = BLOCK_FAR_NS;
   for (int32_t i = 0; i < k->n_ready; i++) {
     int64_t *arrival = s->arrival + i * s->n_memories, finish = BLOCK_FAR_NS, through = BLOCK_FAR_NS;
@@ -237,10 +226,8 @@ static int64_t settle(block_run *s, const bucket *k, int64_t *vector) {
   }
   if (k->n_ready == 0) return 0;
   raise_devices(s, k, vector, soonest);
-  if (!s->limits->links) {
-    raise_arrivals(s, k, vector, soonest);
-    drop_useless(s, k, vector);
-  }
+  raise_arrivals(s, k, vector, soonest);
+  drop_useless(s, k, vector);
   return k->n_left > 0 ? max64(bound, area_bound(s, k, vector)) : bound;
 }
 
@@ -249,7 +236,7 @@ static int64_t settle(block_run *s, const bucket *k, int64_t *vector) {
 static int compare_devices(const block_run *s, const int64_t *vector, int32_t n_live, int32_t d, int32_t e) {
   if (vector[d] != vector[e]) return vector[d] < vector[e] ? -1 : 1;
   int32_t m = s->memory_of[d], w = s->memory_of[e];
-  const int64_t *there = vector + s->base;
+  const int64_t *there = vector + s->n_devices;
   for (int32_t j = 0; j < n_live && m != w; j++, there += s->n_memories)
     if (there[m] != there[w]) return there[m] < there[w] ? -1 : 1;
   return 0;
@@ -260,7 +247,7 @@ static void swap_devices(const block_run *s, int64_t *vector, int32_t n_live, in
   vector[d] = vector[e];
   vector[e] = swap;
   int32_t m = s->memory_of[d], w = s->memory_of[e];
-  int64_t *there = vector + s->base;
+  int64_t *there = vector + s->n_devices;
   for (int32_t j = 0; j < n_live && m != w; j++, there += s->n_memories) {
     swap = there[m];
     there[m] = there[w];
@@ -268,21 +255,17 @@ static void swap_devices(const block_run *s, int64_t *vector, int32_t n_live, in
   }
 }
 
-/* Sorts the times of equal devices. Returns the permutation. */
-static uint32_t sort_devices(const block_run *s, int64_t *vector, int32_t n_live) {
-  uint32_t order = IN_ORDER;
+/* Sorts the times of equal devices. */
+static void sort_devices(const block_run *s, int64_t *vector, int32_t n_live) {
   for (bool moved = true; moved;) {
     moved = false;
     for (int32_t d = 0; d < s->n_devices; d++) {
       int32_t e = s->m->twin[d];
       if (e < 0 || compare_devices(s, vector, n_live, d, e) <= 0) continue;
       swap_devices(s, vector, n_live, d, e);
-      uint32_t a = order >> (4 * d) & 15, c = order >> (4 * e) & 15;
-      order = (order & ~(15u << (4 * d)) & ~(15u << (4 * e))) | c << (4 * d) | a << (4 * e);
       moved = true;
     }
   }
-  return order;
 }
 
 /* ---- keeping ---- */
@@ -336,80 +319,13 @@ static int64_t sum_of(const int64_t *vector, int32_t n) {
   return sum;
 }
 
-static void keep(block_run *s, layer *l, bucket *k, int64_t bound_ns, const block_state *from, int32_t x, int32_t d,
-                 uint32_t order) {
+static void keep(block_run *s, layer *l, bucket *k, int64_t bound_ns) {
   int64_t sum = sum_of(s->child, k->length);
   block_state *made = make_room(s, l, k, bound_ns, sum);
   if (!made) return;
   memcpy(made->vector, s->child, (size_t)k->length * sizeof(int64_t));
   made->bound_ns = bound_ns;
   made->sum = sum;
-  made->before = from->step;
-  made->operator_ = (int8_t)x;
-  made->device = (int8_t)d;
-  made->order = order;
-  made->copies = s->child_copies;
-}
-
-/* ---- links that carry one transfer at a time ---- */
-
-/* Sends a tensor from memory m, where it is at `time`, to memory w: each hop starts when its channel is free of earlier
- * transfers. Returns the arrival. With `keep_channels` the channels are left unchanged. */
-static int64_t links_carry(const block_run *s, int64_t *channel, int32_t j, int32_t m, int32_t w, int64_t time,
-                           bool keep_channels) {
-  const situ_problem *p = s->m->problem;
-  const situ_platform *q = p->platform;
-  int32_t t = s->b->real_tensor[j];
-  const int32_t *route = q->route_start + (int64_t)m * s->n_memories + w;
-  if (s->b->transfer_ns[((int64_t)j * s->n_memories + m) * s->n_memories + w] >= BLOCK_FAR_NS) return BLOCK_FAR_NS;
-  if (t < 0) return time + s->b->transfer_ns[((int64_t)j * s->n_memories + m) * s->n_memories + w];
-  for (int32_t i = route[0]; i < route[1]; i++) {
-    int32_t link = q->route_link[i];
-    int64_t hop = p->transfer_ns[t][p->costs->link_kind[link]];
-    if (hop <= 0) continue;
-    time = min64(max64(time, channel[q->links[link].channel]) + hop, BLOCK_FAR_NS);
-    if (!keep_channels) channel[q->links[link].channel] = time;
-  }
-  return time;
-}
-
-static int32_t home_of(block_copies c, int32_t j) { return (int32_t)(c.home >> (4 * j) & 15); }
-static bool is_there(const block_run *s, block_copies c, int32_t j, int32_t m) {
-  return c.there >> (j * s->n_memories + m) & 1;
-}
-
-/* The vector of a schedule after the inputs of ready operator i were sent to memory m; the copies go to
- * child_copies. */
-static const int64_t *links_send(block_run *s, const bucket *k, const block_state *from, int32_t i, int32_t m) {
-  int32_t n = s->n_memories;
-  int64_t *there = s->sending + s->base;
-  memcpy(s->sending, from->vector, (size_t)k->length * sizeof(int64_t));
-  s->child_copies = from->copies;
-  for (int32_t e = k->in_start[i]; e < k->in_start[i + 1]; e++) {
-    int32_t j = k->in_at[e], home = home_of(from->copies, j);
-    if (is_there(s, s->child_copies, j, m)) continue;
-    there[j * n + m] = links_carry(s, s->sending + s->n_devices, k->live[j], home, m, there[j * n + home], false);
-    s->child_copies.there |= (uint64_t)1 << (j * n + m);
-  }
-  return s->sending;
-}
-
-/* Renumbers the copies for the larger set, and estimates when tensors could arrive where they are not yet. */
-static void links_settle(block_run *s, const bucket *to, const int32_t *map, int32_t m) {
-  int32_t n = s->n_memories;
-  block_copies old = s->child_copies, now = {0, 0};
-  int64_t *there = s->child + s->base;
-  for (int32_t j = 0; j < to->n_live; j++) {
-    uint64_t copies = map[j] >= 0 ? old.there >> (map[j] * n) & (((uint64_t)1 << n) - 1) : (uint64_t)1 << m;
-    uint64_t home = map[j] >= 0 ? (uint64_t)home_of(old, map[j]) : (uint64_t)m;
-    now.there |= copies << (j * n);
-    now.home |= home << (4 * j);
-    for (int32_t w = 0; w < n; w++)
-      if (!(copies >> w & 1))
-        there[j * n + w] =
-            links_carry(s, s->child + s->n_devices, to->live[j], (int32_t)home, w, there[j * n + (int32_t)home], true);
-  }
-  s->child_copies = now;
 }
 
 /* ---- growing ---- */
@@ -427,9 +343,9 @@ static void map_live(int32_t *map, const bucket *from, const bucket *to) {
 static void pass_on(block_run *s, const bucket *to, const int32_t *map, const int64_t *before, int32_t m,
                     int64_t finish) {
   int32_t n = s->n_memories;
-  int64_t *there = s->child + s->base;
-  memcpy(s->child, before, (size_t)s->base * sizeof(int64_t));
-  before += s->base;
+  int64_t *there = s->child + s->n_devices;
+  memcpy(s->child, before, (size_t)s->n_devices * sizeof(int64_t));
+  before += s->n_devices;
   for (int32_t j = 0; j < to->n_live; j++, there += n) {
     if (map[j] >= 0) {
       memcpy(there, before + (int64_t)map[j] * n, (size_t)n * sizeof(int64_t));
@@ -441,24 +357,22 @@ static void pass_on(block_run *s, const bucket *to, const int32_t *map, const in
 }
 
 static void grow(block_run *s, layer *l, bucket *to, const int32_t *map, const block_state *from, int32_t x, int32_t d,
-                 const int64_t *vector, int64_t start) {
+                 int64_t start) {
   const block *b = s->b;
   int64_t at = (int64_t)x * s->n_devices + d, finish = start + b->time_ns[at];
   int64_t bound = max64(from->bound_ns, finish + b->tail_ns[at]);
   s->n_children++;
   if (bound >= s->upper_ns) return;
-  pass_on(s, to, map, vector, s->memory_of[d], finish);
+  pass_on(s, to, map, from->vector, s->memory_of[d], finish);
   s->child[d] = finish;
-  if (s->limits->links) links_settle(s, to, map, s->memory_of[d]);
   bound = max64(bound, settle(s, to, s->child));
   if (bound >= s->upper_ns) return;
   if (to->mask == s->full) {
-    s->best_ns = min64(s->best_ns, bound);
-    if (s->last) s->upper_ns = bound;
+    s->upper_ns = bound;
     for (int32_t e = 0; e < s->n_devices && b->closed; e++) s->child[e] = finish;
   }
-  uint32_t order = s->limits->links ? IN_ORDER : sort_devices(s, s->child, to->n_live);
-  keep(s, l, to, bound, from, x, d, order);
+  sort_devices(s, s->child, to->n_live);
+  keep(s, l, to, bound);
 }
 
 static bool is_second_twin(const block_run *s, const block_state *from, int32_t n_live, int32_t d) {
@@ -489,14 +403,10 @@ static void expand(block_run *s, layer *l, const bucket *from) {
       if (one->bound_ns >= s->upper_ns) continue;
       int64_t before = s->n_children;
       for (int32_t d = 0; d < s->n_devices; d++) {
-        if (s->b->time_ns[(int64_t)x * s->n_devices + d] == BLOCK_FAR_NS) continue;
-        const int64_t *vector = one->vector;
-        if (s->limits->links)
-          vector = links_send(s, from, one, i, s->memory_of[d]);
-        else if (is_second_twin(s, one, from->n_live, d))
+        if (s->b->time_ns[(int64_t)x * s->n_devices + d] == BLOCK_FAR_NS || is_second_twin(s, one, from->n_live, d))
           continue;
-        int64_t ready = others_arrive(s, from, vector + s->base, i, -1, s->memory_of[d]);
-        grow(s, l, to, map, one, x, d, vector, max64(vector[d], ready));
+        int64_t ready = others_arrive(s, from, one->vector + s->n_devices, i, -1, s->memory_of[d]);
+        grow(s, l, to, map, one, x, d, max64(one->vector[d], ready));
       }
       if (is_over(s, before)) return;
     }
@@ -557,26 +467,6 @@ static void narrow(block_run *s, layer *l) {
   s->exact = false;
 }
 
-/* Writes the states of a layer to the trace. This waits until they are expanded, so that dropped ones are never
- * written. */
-static void write_steps(block_run *s, layer *l) {
-  block_trace *t = s->trace;
-  for (bucket *k = l->first; k; k = k->next)
-    for (block_state *one = k->states; one; one = one->next) {
-      one->step = -1;
-      if (!t || s->failed) continue;
-      if (t->n == t->room || t->n == INT32_MAX) {
-        s->stopped = true;
-        return;
-      }
-      one->step = (int32_t)t->n;
-      t->steps[t->n++] = (block_step){.before = one->before,
-                                      .operator_ = s->b->operator_of[(int32_t)one->operator_],
-                                      .order = one->order,
-                                      .device = one->device};
-    }
-}
-
 static void clear(layer *l, arena_mark empty) {
   arena_release(l->arena, empty);
   l->first = l->last = NULL;
@@ -585,47 +475,21 @@ static void clear(layer *l, arena_mark empty) {
   l->n_states = 0;
 }
 
-/* ---- in and out ---- */
+/* ---- the search ---- */
 
-static void begin(block_run *s, layer *l, const block_front *start) {
+static void begin(block_run *s, layer *l, const int64_t *start) {
   bucket *k = find_bucket(s, l, 0);
-  if (!k || k->n_live != start->n_tensors) {
+  if (!k) {
     s->failed = true;
     return;
   }
-  block_state nothing = {.step = -1};
-  for (int32_t i = 0; i < start->n; i++) {
-    memcpy(s->child, start->vectors + (int64_t)i * k->length, (size_t)k->length * sizeof(int64_t));
-    int64_t bound = max64(start->bound_ns[i], settle(s, k, s->child));
-    if (bound >= s->upper_ns) continue;
-    nothing.step = start->step[i];
-    if (s->limits->links) s->child_copies = start->copies[i];
-    keep(s, l, k, bound, &nothing, -1, 0, IN_ORDER);
-    if (k->states && k->states->before == start->step[i]) k->states->step = start->step[i];
-  }
-}
-
-static bool finish(block_front *end, const block_run *s, const layer *l, arena *keep_) {
-  const bucket *k = l->first;
-  *end = (block_front){.n = k ? k->n_states : 0, .n_tensors = k ? k->n_live : 0};
-  end->vectors = ARENA_NEW(keep_, int64_t, k ? (int64_t)end->n * k->length : 0);
-  end->step = ARENA_NEW(keep_, int32_t, end->n);
-  end->bound_ns = ARENA_NEW(keep_, int64_t, end->n);
-  end->copies = ARENA_NEW(keep_, block_copies, end->n);
-  if (!end->vectors || !end->step || !end->bound_ns || !end->copies) return false;
-  int32_t i = 0;
-  for (const block_state *one = k ? k->states : NULL; one; one = one->next, i++) {
-    memcpy(end->vectors + (int64_t)i * k->length, one->vector, (size_t)k->length * sizeof(int64_t));
-    end->step[i] = one->step;
-    end->bound_ns[i] = one->bound_ns;
-    end->copies[i] = one->copies;
-  }
-  return true;
+  memcpy(s->child, start, (size_t)k->length * sizeof(int64_t));
+  int64_t bound = settle(s, k, s->child);
+  if (bound < s->upper_ns) keep(s, l, k, bound);
 }
 
 static bool make_search(block_run *s, layer *two, const block *b, arena *scratch) {
-  s->child = ARENA_NEW(scratch, int64_t, s->base + b->n_tensors * s->n_memories);
-  s->sending = ARENA_NEW(scratch, int64_t, s->base + b->n_tensors * s->n_memories);
+  s->child = ARENA_NEW(scratch, int64_t, s->n_devices + b->n_tensors * s->n_memories);
   s->end_ns = b->closed ? BLOCK_FAR_NS : 0;
   for (int32_t d = 0; d < s->n_devices && b->closed; d++) {
     int64_t at = (int64_t)(b->n - 1) * s->n_devices + d;
@@ -634,26 +498,21 @@ static bool make_search(block_run *s, layer *two, const block *b, arena *scratch
   memset(two, 0, 2 * sizeof *two);
   two[0].arena = arena_new();
   two[1].arena = arena_new();
-  return s->child && s->sending && two[0].arena && two[1].arena;
+  return s->child && two[0].arena && two[1].arena;
 }
 
-bool block_search(block_result *out, block_front *end, const block *b, const block_front *start,
-                  const block_limits *limits, block_trace *trace, arena *scratch, arena *keep_) {
+bool block_search(block_result *out, const block *b, const int64_t *start, const block_limits *limits,
+                  arena *scratch) {
   const block_machine *m = b->machine;
-  REQUIRE(limits->width >= 1 && start->n >= 1 && start->n_tensors == b->n_entry && (!end || scratch != keep_));
+  REQUIRE(limits->width >= 1);
   block_run s = {.b = b,
                  .m = m,
                  .limits = limits,
                  .memory_of = m->problem->memory_of,
                  .n_devices = m->n_devices,
                  .n_memories = m->n_memories,
-                 .base = m->n_devices,
-                 .last = !end || !b->closed,
                  .upper_ns = limits->upper_ns,
-                 .best_ns = limits->upper_ns,
-                 .exact = true,
-                 .trace = trace};
-  if (limits->links) s.base += m->problem->platform->n_channels;
+                 .exact = true};
   s.full = b->n == 64 ? ~(uint64_t)0 : ((uint64_t)1 << b->n) - 1;
   arena_mark mark = arena_get_mark(scratch);
   layer *two = ARENA_NEW(scratch, layer, 2);
@@ -665,19 +524,16 @@ bool block_search(block_result *out, block_front *end, const block *b, const blo
     begin(&s, now, start);
     for (int32_t k = 0; k < b->n && !s.stopped && !s.failed; k++) {
       narrow(&s, now);
-      if (k > 0) write_steps(&s, now);
       clear(next, empty[next - two]);
       for (bucket *set = now->first; set && !s.stopped && !s.failed; set = set->next) expand(&s, next, set);
       layer *swap = now;
       now = next;
       next = swap;
     }
-    if (!s.stopped) write_steps(&s, now);
-    if (end && !s.stopped && !s.failed) s.failed = !finish(end, &s, now, keep_);
   }
   arena_free(two[0].arena);
   arena_free(two[1].arena);
   arena_release(scratch, mark);
-  *out = (block_result){.value_ns = s.best_ns, .exact = s.exact, .finished = !s.stopped, .n_children = s.n_children};
+  *out = (block_result){.value_ns = s.upper_ns, .exact = s.exact, .finished = !s.stopped, .n_children = s.n_children};
   return !s.failed;
 }

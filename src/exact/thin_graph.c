@@ -37,30 +37,6 @@ bool thin_whole(thin_graph *out, const situ_problem *p, arena *a) {
   return true;
 }
 
-/* Adds tensor t of the k-th operator, whose users follow at `position`. */
-static void add_ordered(thin_graph *out, int32_t t, int32_t k, const int32_t *position) {
-  const situ_graph *g = out->problem->graph;
-  int64_t first = out->use_start[out->n_tensors], end = first;
-  for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++, end++) {
-    int64_t at = end;
-    for (; at > first && out->use[at - 1] > position[g->use[i]]; at--) out->use[at] = out->use[at - 1];
-    out->use[at] = position[g->use[i]];
-  }
-  close_tensor(out, t, k, end);
-}
-
-bool thin_ordered(thin_graph *out, const situ_problem *p, const int32_t *order, const int32_t *position, arena *a) {
-  const situ_graph *g = p->graph;
-  REQUIRE(contracts_permutation(order, p->n_operators));
-  if (!make(out, p, p->n_operators, g->n_tensors, g->n_uses, a)) return false;
-  for (int32_t k = 0; k < p->n_operators; k++) {
-    int32_t v = out->operator_of[k] = order[k];
-    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) add_ordered(out, t, k, position);
-  }
-  CONTRACT(thin_check(out)); /* the order is topological, with `position` its inverse */
-  return true;
-}
-
 /* ---- deletion ---- */
 
 /* Finds the kept operators directly after each v, or after deleted ones after v. */

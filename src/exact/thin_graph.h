@@ -28,9 +28,6 @@ const char *thin_check(const thin_graph *g);
 
 /* The whole graph, without unused tensors. False without memory. */
 bool thin_whole(thin_graph *out, const situ_problem *problem, arena *a);
-/* The whole graph with operators numbered as in a topological order; position[order[k]] = k. False without memory. */
-bool thin_ordered(thin_graph *out, const situ_problem *problem, const int32_t *order, const int32_t *position,
-                  arena *a);
 /* The whole graph without operators that take no time anywhere and are colocated with one that does: paths over deleted
  * operators keep colocation, which was their only effect. False without memory. */
 bool thin_first(thin_graph *out, const situ_problem *problem, arena *a);

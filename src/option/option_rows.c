@@ -211,7 +211,7 @@ const option option_rows[] = {
     {ROW("solver", SOLVE, TEXT, solvers), .also = "algorithm method algo", .value = "NAME[,NAME...]",
      .family = "solvers",
      .title = "Solvers to run, one after another (situ list solvers). Default: auto, a portfolio. A solver or bound "
-              "after a minus sign takes no part, as in auto,-lns."},
+              "after a minus sign takes no part, as in auto,-tabu."},
     {ROW("time-limit", SOLVE, REAL, time_limit_s), .also = "timeout time budget max-time limit", .value = "SECONDS",
      .max = 1e9,
      .title = "Stop after this time with the best plan so far. Default: about 10 s; compare: 3 s for each solver; "

@@ -62,7 +62,6 @@ static const portfolio_row matrix[] = {
     {&slices_solver,              ".e......"},
     {&regions_solver,             ".d......"},
     {&multilevel_solver,          ".s......"},
-    {&server_dp_solver,           ".e......"},
     {&server_heft_solver,         ".e......"},
     {&peft_solver,                "ee......"},
     {&lookahead_solver,           "ee......"},
@@ -73,7 +72,7 @@ static const portfolio_row matrix[] = {
     {&chain_labels_solver,        "e......."},
     {&families_solver,            "b......."},
     {&layers_solver,              "s......."},
-    {&server_dp_solver,           "e..eeeee"},
+    {&server_dp_solver,           "...eeeee"},
     {&server_heft_solver,         "e......."},
     {&m_sct_solver,               "e......."},
     {&tradeoff_solver,            "ss......"},
@@ -95,10 +94,8 @@ static const portfolio_row matrix[] = {
     {&splitting_solver,           "RR......"},
     {&tabu_solver,                "RR......"},
     {&iterated_greedy_solver,     "RR......"},
-    {&lns_solver,                 "RR......"},
     {&call_search_solver,         "..R....."},
     {&local_search_solver,        "...RRRRR"},
-    {&block_dp_solver,            "P......."},
     {&branch_and_bound_solver,    "P......."},
 };
 /* clang-format on */

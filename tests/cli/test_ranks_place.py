@@ -56,7 +56,7 @@ def test_the_plan_is_the_same_with_any_number_of_ranks_and_threads():
 
 @thorough
 def test_compare_shows_one_table():
-    arguments = "compare", STREAM[0], *PLATFORM, "--solver", "tabu,lns", "--steps", "400000"
+    arguments = "compare", STREAM[0], *PLATFORM, "--solver", "tabu,iterated_greedy", "--steps", "400000"
     alone = situ(*arguments)
     code, out, err = ran("-n", 2, SITU, *arguments)
     assert code == 0 and out.count("tabu") == alone.count("tabu"), (out, err)

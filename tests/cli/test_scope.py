@@ -256,7 +256,7 @@ def test_what_is_left_out_takes_no_part():
         assert found["bound"] not in ("", name), found
     situ(*call, "heft,-heft", code=5)
     decoder = ("place", "builtin:llama?layers=2&tokens=1&context=64", "--steps", "50", "--solver")
-    assert situ_json(*decoder, "auto, -lns")["scope"] == situ_json(*decoder, "auto")["scope"] != \
+    assert situ_json(*decoder, "auto, -tabu")["scope"] == situ_json(*decoder, "auto")["scope"] != \
         situ_json(*decoder, "heft")["scope"]
     situ(*call, "auto,-hefty", code=2, err="there is no solver or bound 'hefty'; did you mean heft")
     situ(*call, "auto,-", code=2, err="has an empty name")

@@ -61,7 +61,7 @@ def test_tables_fit_a_terminal_of_80_columns():
     calls = [("list", family) for family in
              ("solvers", "learners", "readers", "writers", "costs", "devices", "links", "models", "bounds", "commands")]
     calls += [("place", SMALL, *QUICK), ("inspect", "builtin:gnmt"), ("pareto", SMALL, *QUICK, "--points", "2"),
-              ("compare", SMALL, *QUICK, "--solver", "single,iterated_greedy,block_dp"),
+              ("compare", SMALL, *QUICK, "--solver", "single,iterated_greedy,tabu"),
               ("place", SMALL, "--copies", "2", "--max-latency", "1000", *QUICK)]
     for call in calls:
         text = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", on_terminal(*call))

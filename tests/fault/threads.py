@@ -17,7 +17,7 @@ RUNS = [
     [NET + "60", "--objective", "throughput", "--free", "--steps", "300"],
     [NET + "24", "--objective", "throughput", "--replicate", "--steps", "500"],
     [NET + "20", "--execution", "calls", "--steps", "500"],
-    [NET + "24", "--solver", "tabu,iterated_greedy,lns,regions", "--steps", "500"],
+    [NET + "24", "--solver", "tabu,iterated_greedy,regions", "--steps", "500"],
     ["builtin:inception-v3", "--steps", "60"],
 ]
 

@@ -193,7 +193,7 @@ TEST(the_judge_of_blocks_knows_the_optimum) {
     lab l = lab_random(&o);
     trial t = {.problem = l.problem, .seed = seed};
     situ_plan *plan;
-    situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "block_dp"};
+    situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "branch_and_bound"};
     assert_int_equal(situ_solve(&plan, l.problem, &with, NULL), SITU_STATUS_OK);
     if (plan->outcome == SITU_OUTCOME_OPTIMAL && plan->value_ns > 0) {
       arena *a = arena_new();

@@ -106,30 +106,6 @@ TEST(nothing_is_better_than_the_optimum_of_pipelines) {
   }
 }
 
-/* With neither contention nor memory nor colocation the block dynamic program is exact. */
-TEST(the_block_dp_finds_and_proves_the_optimum_on_free_links) {
-  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(300); seed++) {
-    lab_options o = {.seed = seed,
-                     .n_operators = 4 + (int32_t)(seed % 2),
-                     .n_devices = 2 + (int32_t)(seed % 2),
-                     .density = 0.15 + 0.1 * (double)(seed % 6),
-                     .pinned = seed % 3 == 0,
-                     .unsupported = seed % 5 == 0,
-                     .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
-    lab l = lab_random(&o);
-    int64_t optimum = brute_force(l.problem, NULL);
-    situ_plan *plan;
-    situ_error error;
-    situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "block_dp"};
-    assert_int_equal(situ_solve(&plan, l.problem, &with, &error), SITU_STATUS_OK);
-    if (optimum != SITU_NEVER_NS && (plan->value_ns != optimum || plan->lower_bound_ns != optimum))
-      fail_msg("seed %d: the optimum is %lld; found %lld, bound %lld", (int)seed, (long long)optimum,
-               (long long)plan->value_ns, (long long)plan->lower_bound_ns);
-    situ_plan_free(plan);
-    lab_free(&l);
-  }
-}
-
 /* Contention, memory over time, colocation, pins, devices that cannot run everything: what it ends with is the optimum.
  */
 TEST(branch_and_bound_finds_and_proves_the_optimum) {

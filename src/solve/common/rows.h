@@ -32,9 +32,7 @@ typedef struct solver solver;
   ROW(tabu)              \
   ROW(tradeoff)          \
   ROW(iterated_greedy)   \
-  ROW(lns)               \
   ROW(min_cut)           \
-  ROW(block_dp)          \
   ROW(branch_and_bound)  \
   ROW(greedy)            \
   ROW(call_dp)           \

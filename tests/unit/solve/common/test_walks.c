@@ -134,7 +134,7 @@ static situ_instance *open_network(const char *model, bool training) {
   return instance;
 }
 
-/* block_dp ends at once on this network, as its blocks are too wide. What it leaves is for searches. */
+/* No proof takes part on this network, and the steps are for searches. */
 TEST(steps_that_proofs_leave_are_searched) {
   enum { LIMIT = 1500 };
   situ_instance *instance = open_network("builtin:rnnlm?layers=2&batch=64&steps=8", true);
@@ -147,8 +147,7 @@ TEST(steps_that_proofs_leave_are_searched) {
 
 /* A window that is solved anew ends with the steps. One that is built may take a thousand nodes, which are 31 steps. */
 TEST(searches_keep_to_their_steps) {
-  static const char *const names[] = {"single,regions", "single,splitting", "single,tabu", "single,iterated_greedy",
-                                      "single,lns"};
+  static const char *const names[] = {"single,regions", "single,splitting", "single,tabu", "single,iterated_greedy"};
   enum { LIMIT = 40, BEGUN = 32 };
   situ_instance *instance = open_network("builtin:layered?operators=60&width=6", false);
   for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
