@@ -43,9 +43,9 @@ enum { FIELD_OPERATORS = -1, FIELD_MANY = -2 };
 
 /* The limits of numbers that rules rely on. */
 enum {
-  FIELD_ROUNDS = 16,       /* of destructive */
-  FIELD_PRICE_LISTS = 8,   /* of destructive, for each device */
-  FIELD_WINDOW = 256,      /* of joins */
+  FIELD_ROUNDS = 16,     /* of destructive */
+  FIELD_PRICE_LISTS = 8, /* of destructive, for each device */
+  FIELD_WINDOW = 256,    /* of joins */
 };
 
 /* All fields of all kinds, those of one kind together; *n says how many. */

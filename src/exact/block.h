@@ -8,8 +8,9 @@
  * prices of device time. Identical devices are sorted, so that plans that differ only in their names coincide.
  *
  * Sets are processed by size, as in a decision diagram (Bergman, Cire, van Hoeve, Hooker, "Discrete Optimization with
- * Decision Diagrams", 2016). If a layer is too wide, its worst schedules are dropped (which still gives a value above the minimum) or
- * merged component by component into one that is nowhere later than any of them (which still gives a bound). */
+ * Decision Diagrams", 2016). If a layer is too wide, its worst schedules are dropped (which still gives a value above
+ * the minimum) or merged component by component into one that is nowhere later than any of them (which still gives a
+ * bound). */
 #ifndef SITU_EXACT_BLOCK_H
 #define SITU_EXACT_BLOCK_H
 

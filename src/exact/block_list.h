@@ -32,9 +32,9 @@ typedef struct block_list {
 typedef struct block_finding block_finding;
 
 typedef struct block_list_limits {
-  int32_t width;          /* of a layer; the search for a first plan takes a part of it */
-  int64_t max_children;   /* in all */
-  budget *budget;         /* polled, not spent */
+  int32_t width;        /* of a layer; the search for a first plan takes a part of it */
+  int64_t max_children; /* in all */
+  budget *budget;       /* polled, not spent */
   block_finding **findings;
 } block_list_limits;
 

@@ -30,8 +30,8 @@ typedef struct bucket {
 enum {
   HASH_SIZE = 4096,
   POLL = 1024,
-  SET_WORK = 8,  /* one set costs as much as this many children, */
-  COMPARED = 64  /* and one child as much as this many comparisons */
+  SET_WORK = 8, /* one set costs as much as this many children, */
+  COMPARED = 64 /* and one child as much as this many comparisons */
 };
 
 typedef struct layer {
@@ -501,8 +501,7 @@ static bool make_search(block_run *s, layer *two, const block *b, arena *scratch
   return s->child && two[0].arena && two[1].arena;
 }
 
-bool block_search(block_result *out, const block *b, const int64_t *start, const block_limits *limits,
-                  arena *scratch) {
+bool block_search(block_result *out, const block *b, const int64_t *start, const block_limits *limits, arena *scratch) {
   const block_machine *m = b->machine;
   REQUIRE(limits->width >= 1);
   block_run s = {.b = b,

@@ -11,8 +11,8 @@
 #include "plan/plan.h"
 #include "situ/solve.h"
 
-static const char *const kinds[] = {"area_price",       "critical_path", "cut_vertex", "destructive", "join",
-                                    "largest_operator", "runs",          "visit_labels"};
+static const char *const kinds[] = {"area_price", "critical_path",    "cut_vertex", "destructive",
+                                    "join",       "largest_operator", "runs",       "visit_labels"};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 typedef struct trial {
