@@ -235,7 +235,7 @@ static void add_course(recursion *w, course *list, int32_t *n, course c) {
 }
 
 /* The same course with the last tensor of a bypass of n operators in its goal. */
-static course arrived(const recursion *w, course c, const crossing *x, int32_t n, int32_t to) {
+static course arrived(const recursion *w, course c, int32_t n, int32_t to) {
   int32_t kind = kind_of(&c, to), hops = n == 0 && to == GOAL && w->in_shared[kind] ? w->max_hops[c.home][kind] : 0;
   if (hops == 1 || hops == 2) c.enter_ns = c.arrive_ns;
   c.enters_behind = hops == 2;
@@ -278,7 +278,7 @@ static int32_t place_beside(recursion *w, int32_t r, int32_t home, int32_t goal)
           *load_ns = sat_add(*load_ns, x.last_ns[kind_of(&c, to)]);
         }
         if (i == 0 && to != HOME && w->out_shared[home]) c.leave_ns = x.first_ns[home];
-        add_course(w, next, &n_next, i == n ? arrived(w, c, &x, n, to) : placed(w, c, v, to));
+        add_course(w, next, &n_next, i == n ? arrived(w, c, n, to) : placed(w, c, v, to));
       }
     course *swap = now;
     now = next;
