@@ -27,6 +27,7 @@ typedef struct bound {
   ROW(unit_chain)        \
   ROW(area)              \
   ROW(largest)           \
+  ROW(side_cut)          \
   ROW(runs)              \
   ROW(join)              \
   ROW(destructive)       \

@@ -32,6 +32,7 @@ typedef struct certificate_rule {
   ROW(memory_cut)             \
   ROW(packing)                \
   ROW(runs)                   \
+  ROW(side_cut)               \
   ROW(unit_chain)             \
   ROW(visit_labels)
 #define CERTIFICATE_DECLARE(NAME) extern const certificate_rule NAME##_rule;

@@ -7,7 +7,7 @@
 #include "lab.h"
 #include "problem/certificate.h"
 
-enum { FORGER_KINDS = 12 };
+enum { FORGER_KINDS = 13 };
 
 /* What became of forgeries, by kind in the order of the judge's table of fields. */
 typedef struct forger_count {

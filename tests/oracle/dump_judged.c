@@ -424,12 +424,15 @@ static void make_up(json_value *list, const situ_problem *p, rng *r, arena *a) {
                {"byte_prices", p->n_memories, rng_below(r, 3) ? 1 : 3},
                {"from_prices", g->n_uses * p->n_memories, rng_below(r, 3) ? 1 : 12},
                {"to_prices", g->n_uses * p->n_memories, rng_below(r, 3) ? 1 : 12},
+               {"inside", p->n_memories, 2},
+               {"out", g->n_uses, rng_below(r, 3) ? 1 : 30},
+               {"in", g->n_uses, rng_below(r, 3) ? 1 : 30},
                {"operator", 1, g->n_operators},
                {"window", 1, 12},
                {"chain", 1 + rng_below(r, g->n_operators), g->n_operators},
                {"instant", stream && rng_below(r, 3) ? 1 : rng_below(r, 9) == 0, g->n_operators}};
   static const char *const kinds[] = {"area_price", "linear_relaxation", "critical_path", "largest_operator", "join",
-                                      "runs"};
+                                      "runs",       "side_cut"};
   certificate c;
   certificate_start(&c, "", 0);
   for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
@@ -437,7 +440,7 @@ static void make_up(json_value *list, const situ_problem *p, rng *r, arena *a) {
     for (int64_t i = 0; i < lists[k].n; i++) values[i] = rng_below(r, (int32_t)lists[k].most);
   }
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-    bool of_streams = k == 1 || k == 4, of_pipelines = k == 3 || k == 5;
+    bool of_streams = k == 1 || k == 4, of_pipelines = k == 3 || k >= 5;
     c.kind = kinds[k];
     if (of_streams && p->execution != SITU_EXECUTION_STREAM) continue;
     if (of_pipelines != (p->execution == SITU_EXECUTION_PIPELINE) && k > 1) continue;

@@ -15,12 +15,13 @@ import subprocess
 import sys
 
 from judge_plans import BACKWARD, FORWARD, NEVER, Problem, footprint, in_shares, running_bytes, up
+from judge_sides import JudgeOfSides
 
-DEAR = {"area_price": 1 << 52, "linear_relaxation": 1 << 54, "destructive": 1 << 20}
+DEAR = {"area_price": 1 << 52, "side_cut": 1 << 52, "linear_relaxation": 1 << 54, "destructive": 1 << 20}
 MALFORMED = -1
 
 
-class Judge:
+class Judge(JudgeOfSides):
     def __init__(self, p):
         self.p, self.n, self.D = p, p.n, p.D
         self.may = {(v, d): self.may_run(v, d) for v in range(p.n) for d in p.D}
@@ -649,6 +650,7 @@ def well_formed(p, kind, lists):
     sizes = {"area_price": {"time_prices": devices, "byte_prices": memories},
              "largest_operator": {"operator": 1}, "critical_path": {"operator": 1}, "join": {"operator": 1, "window": 1},
              "unit_chain": {"byte_prices": memories},
+             "side_cut": {"inside": memories, "time_prices": devices, "byte_prices": memories, "out": uses, "in": uses},
              "linear_relaxation": {"within_ns": 1, "edge_prices": uses, "tail_prices": n, "time_prices": devices,
                                    "byte_prices": memories, "from_prices": uses * memories, "to_prices": uses * memories},
              "destructive": {"rounds": 1, "free_rounds": 1, "window": 1}}.get(kind, {})
@@ -659,7 +661,10 @@ def well_formed(p, kind, lists):
     if kind in DEAR and any(not 0 <= x <= DEAR[kind] for name in lists if "price" in name and (name in sizes or kind == "destructive")
                             for x in lists[name]):
         return False
-    if kind in ("area_price", "linear_relaxation") and any(
+    if kind == "side_cut" and not (all(x in (0, 1) for x in lists["inside"]) and all(0 <= x <= 1 << 24 for x in lists["time_prices"])
+                                   and all(0 <= x <= 1 << 58 for x in lists["out"] + lists["in"])):
+        return False
+    if kind in ("area_price", "linear_relaxation", "side_cut") and any(
             y and p.capacity[m] == NEVER for m, y in enumerate(lists["byte_prices"])):
         return False
     if kind == "packing":
@@ -688,7 +693,7 @@ KINDS_OF_DUMP = ("proofs", "cuts", "packings", "chains")
 
 NEEDED = {"area_price": ["time_prices", "byte_prices"], "largest_operator": ["operator"], "critical_path": ["operator"],
           "join": ["operator", "window"], "cut_vertex": ["deleted", "cuts", "rests"],
-          "packing": ["operators"], "runs": ["chain"], "unit_chain": ["chain", "byte_prices"],
+          "packing": ["operators"], "runs": ["chain"], "side_cut": ["inside", "time_prices", "byte_prices", "out", "in"], "unit_chain": ["chain", "byte_prices"],
           "linear_relaxation": ["within_ns", "edge_prices", "tail_prices", "time_prices", "byte_prices", "from_prices",
                                 "to_prices"],
           "destructive": ["rounds", "free_rounds", "prices", "interval", "window"]}

@@ -161,6 +161,7 @@ static const struct form {
      "from_prices 0 0 0 0; to_prices 0 0 0 0"},
     {"memory_cut", "memory 0; byte_prices 0 0; out 0 0; in 0 0"},
     {"packing", "operators 0 1"},
+    {"side_cut", "inside 1 0; time_prices 1 1; byte_prices 0 0; out 0 0; in 0 0"},
     {"runs", "chain 0 1 2"},
     {"unit_chain", "chain 0 1 2; byte_prices 0 0; other_price 0"},
     {"visit_labels", "chain 0 1 2; from 0; to 2; counts 0; beside; unit_bytes 1"},
@@ -204,7 +205,12 @@ static const struct limit {
     {"memory_cut", "out", 1, 0, (int64_t)1 << 54}, /* more than a tensor takes proves nothing */
     {"memory_cut", "in", 0, 0, (int64_t)1 << 54},
     {"packing", "operators", 1, 0, 2},
-    {"runs", "chain", 0, 0, 2},       /* one twice is no chain, and proves nothing */
+    {"runs", "chain", 0, 0, 2}, /* one twice is no chain, and proves nothing */
+    {"side_cut", "inside", 1, 0, 1},
+    {"side_cut", "time_prices", 1, 0, 1 << 24},
+    {"side_cut", "byte_prices", 1, 0, (int64_t)1 << 52},
+    {"side_cut", "out", 1, 0, (int64_t)1 << 58}, /* more than a crossing costs proves nothing */
+    {"side_cut", "in", 0, 0, (int64_t)1 << 58},
     {"unit_chain", "chain", 0, 0, 0}, /* each makes something for the next */
     {"unit_chain", "chain", 2, 2, 2},
     {"unit_chain", "byte_prices", 1, 0, (int64_t)1 << 52},
@@ -227,7 +233,7 @@ static lab three(const char *kind, situ_costs **other) {
     lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 5, 10, 0);
     if (v > 0) lab_tensor(&s, v - 1, 1, v, -1);
   }
-  bool pipeline = strcmp(kind, "largest_operator") == 0 || strcmp(kind, "runs") == 0;
+  bool pipeline = strcmp(kind, "largest_operator") == 0 || strcmp(kind, "runs") == 0 || strcmp(kind, "side_cut") == 0;
   lab_pose(&s, NULL);
   situ_problem_free(s.problem);
   assert_non_null(*other = costs_copies(s.costs, 1));

@@ -472,13 +472,64 @@ TEST(shares_of_a_cut_are_no_more_than_its_transfer) {
   }
 }
 
+/* a takes 2 ns on the host and 9 on the accelerator, b the reverse, the tensor between them 4 ns into the accelerator
+ * and 4 out of it. At prices 2 and 3 of a nanosecond: both on the host 22, both on the accelerator 33, apart 4 + 18 =
+ * 22; so 22 / 5, rounded up. A share of 12 pays for the way in; with a price of a byte 4 bytes of room cost 4 a price,
+ * a's 3 bytes weigh 3. */
+TEST(shares_of_a_side_are_no_more_than_a_crossing) {
+#define STAGED .communication = SITU_COMMUNICATION_HOST_STAGED
+  static const struct {
+    situ_problem_options options;
+    int inside_0, inside_1, time_0, time_1, byte_0, byte_1, out, in;
+    int64_t proved;
+  } rows[] = {
+      {{STAGED, .free = true}, 1, 0, 2, 3, 0, 0, 12, 0, 5},
+      {{STAGED, .free = true}, 0, 1, 2, 3, 0, 0, 0, 12, 5},
+      {{STAGED, .free = true}, 1, 0, 2, 3, 0, 0, 5, 0, 3},  /* (4 + 5 + 6) / 5 */
+      {{STAGED, .free = true}, 1, 0, 2, 3, 0, 0, 0, 0, 2},  /* balance alone: (4 + 6) / 5 */
+      {{STAGED, .free = true}, 1, 0, 2, 3, 0, 0, 13, 0, 0}, /* more than the way in costs */
+      {{STAGED, .free = true}, 0, 1, 2, 3, 0, 0, 0, 13, 0},
+      {{STAGED, .free = true}, 1, 1, 2, 3, 0, 0, 1, 0, 0}, /* nothing is outside */
+      {{STAGED, .free = true}, 1, 0, 2, 3, 0, 0, -1, 0, PROVED_MALFORMED},
+      {{STAGED, .free = true}, 1, 0, 2, 3, 1, 0, 12, 0, 5}, /* a in the host for 3 more, less 4 of room: 21 / 5 */
+      {{STAGED, .free = true}, 1, 0, 2, 3, 2, 0, 12, 0, 4}, /* 20 / 5 */
+      {{STAGED, .free = true}, 1, 0, 2, 3, 0, 1, 12, 0, PROVED_MALFORMED}, /* a price where there is no limit */
+      {{STAGED, .free = true}, 1, 0, 0, 0, 0, 0, 0, 0, 0},
+      {{STAGED, .free = true, .async_copies = true}, 1, 0, 2, 3, 0, 0, 12, 0, 0},
+      {{STAGED, .replicate = true}, 1, 0, 2, 3, 0, 0, 12, 0, 0},
+      {{.communication = SITU_COMMUNICATION_LINK}, 1, 0, 2, 3, 0, 0, 12, 0, 0},
+      {{STAGED, .free = false}, 1, 0, 2, 3, 0, 0, 12, 0, 5}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    lab s = lab_new();
+    lab_device(&s, 4, -1, true);
+    lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
+    lab_star(&s);
+    int32_t a = lab_operator(&s, "a", 2, 3, 0), b = lab_operator(&s, "b", 9, 0, 0);
+    s.time_ns[a][1] = 9;
+    s.time_ns[b][1] = 2;
+    lab_tensor(&s, a, 4, b, -1);
+    situ_problem_options options = rows[i].options;
+    options.objective = SITU_OBJECTIVE_THROUGHPUT;
+    lab_pose(&s, &options);
+    certificate c = of_kind("side_cut");
+    add_list(&c, s.arena, "inside", 2, rows[i].inside_0, rows[i].inside_1);
+    add_list(&c, s.arena, "time_prices", 2, rows[i].time_0, rows[i].time_1);
+    add_list(&c, s.arena, "byte_prices", 2, rows[i].byte_0 << 20, rows[i].byte_1 << 20);
+    add_list(&c, s.arena, "out", 1, rows[i].out);
+    add_list(&c, s.arena, "in", 1, rows[i].in);
+    int64_t found = proved_by(s.problem, &c);
+    if (found != rows[i].proved) fail_msg("row %d proves %d", (int)i, (int)found);
+    lab_free(&s);
+  }
+}
+
 /* ---- what bounds claim ---- */
 
 /* Whether the bound claims all that its numbers prove. Those of balance prove what is left of them after rounding; in
  * contiguous pipelines the judge joins the groups of a circle and may see more; the rule of destructive and that of
  * cuts go by the claim. */
 static bool claims_all(const char *name, const char *kind, const situ_problem *p) {
-  if (strcmp(kind, "area_price") == 0 || strcmp(kind, "largest_operator") == 0)
+  if (strcmp(kind, "area_price") == 0 || strcmp(kind, "largest_operator") == 0 || strcmp(kind, "side_cut") == 0)
     return strcmp(name, kind) == 0 && (p->execution != SITU_EXECUTION_PIPELINE || !p->contiguous);
   return strcmp(kind, "destructive") != 0 && strcmp(kind, "cut_vertex") != 0;
 }
