@@ -171,6 +171,11 @@ static situ_status run_row(const solver *row, solve_run *run, double share, int6
   return run->incumbent->value_ns < before_ns && !solve_done(run) ? sequence_offer(run) : SITU_STATUS_OK;
 }
 
+/* Marks a row as ended wherever it stands. */
+static void mark_ended(solve_run *run, const solver *row) {
+  for (int32_t k = 0; k < MATRIX_ROWS; k++) run->ended[k] |= matrix[k].solver == row;
+}
+
 situ_status portfolio_begin(solve_run *run) {
   run->solver = auto_solver.name;
   run->ended = ARENA_ZERO(run->arena, bool, MATRIX_ROWS);
@@ -183,10 +188,17 @@ situ_status portfolio_begin(solve_run *run) {
       continue;
     }
     int64_t limit_ns = quick_ns(run, matrix[k].solver), start_ns = clock_now_ns();
+    bool all = role == QUICK;
     run->brief = role == FIRST;
+    run->brief_is_all = &all;
     TRY(run_row(matrix[k].solver, run, 1, limit_ns));
     run->brief = false;
-    run->ended[k] = role == QUICK && clock_now_ns() - start_ns < limit_ns && !solve_done(run);
+    run->brief_is_all = NULL;
+    if (!all || clock_now_ns() - start_ns >= limit_ns || solve_done(run)) continue;
+    if (role == QUICK)
+      run->ended[k] = true;
+    else
+      mark_ended(run, matrix[k].solver);
   }
   return SITU_STATUS_OK;
 }

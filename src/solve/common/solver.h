@@ -82,6 +82,7 @@ typedef struct solve_run {
    * not to be split again. */
   situ_status (*rounds)(struct solve_run *run, const solver *s);
   bool brief;         /* before the bounds: a row of many constructions makes the first ones */
+  bool *brief_is_all; /* set by a row that is brief and has made all that it makes otherwise; NULL: nobody asks */
   bool *ended;        /* [row of the portfolio] whether it ran to its end before the bounds; NULL: none did */
   const char *policy; /* of learned solvers, as in situ_solve_options */
   int64_t tune_steps;

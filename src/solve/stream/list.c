@@ -443,6 +443,7 @@ situ_status list_by_rank(solve_run *run, const int32_t *forced) {
     if (!schedule_by_rank(run, &s, rank, RANK_MEAN, forced, &best)) return SITU_STATUS_OK;
     s.links = false;
     if (solve_done(run) || budget_time_left(run->budget) < clock_now_ns() - start_ns) return redispatch(run, &best);
+    if (run->brief_is_all) *run->brief_is_all = p->n_operators > ALL_WAYS_UP_TO;
   }
   int32_t ways = p->n_operators <= ALL_WAYS_UP_TO && !run->brief ? N_RANK_WEIGHTS : 1;
   for (int32_t way = 0; way < ways && (way == 0 || !solve_done(run)); way++) {

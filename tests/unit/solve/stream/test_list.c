@@ -249,4 +249,37 @@ TEST(where_memory_binds_a_large_problem_the_accelerators_still_hold_their_part) 
   assert_true(large < 1.15 * small);
 }
 
+/* Before the bounds heft makes its schedules by one kind of ranks. Above 200,000 operators it makes no others, so that
+ * it need not run again. */
+TEST(what_heft_makes_first_is_all_of_a_very_large_problem) {
+  for (int32_t n = 200000; n <= 200001; n++) {
+    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    for (int32_t v = 0; v < n; v++) lab_operator(&s, NULL, 5, 0, 0);
+    lab_tensor(&s, 0, 3, 1, -1);
+    lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_LINK});
+    budget b = budget_new(0, 0, NULL, NULL);
+    incumbent best;
+    bool all = false;
+    int64_t steps[2];
+    assert_true(incumbent_init(&best, s.problem, s.arena));
+    for (int brief = 0; brief < 2; brief++) {
+      solve_run run = {.problem = s.problem,
+                       .simulator = s.simulator,
+                       .budget = &b,
+                       .incumbent = &best,
+                       .watch = &(solve_watch){0},
+                       .solver = "heft",
+                       .brief = brief,
+                       .brief_is_all = brief ? &all : NULL,
+                       .arena = s.arena};
+      int64_t before = b.steps;
+      assert_int_equal(list_by_rank(&run, NULL), SITU_STATUS_OK);
+      steps[brief] = b.steps - before;
+    }
+    assert_int_equal(all, n > 200000);
+    assert_true(steps[1] <= steps[0] && (steps[1] == steps[0]) == all); /* as many simulations */
+    lab_free(&s);
+  }
+}
+
 TEST_MAIN
