@@ -94,6 +94,42 @@ def test_means_are_geometric(folder):
     assert code == 0 and "| geometric mean |  |  |  | 10.5 | 10.5 | 10.5 |" in output, output
 
 
+GROWN = """import csv, sys
+with open(sys.argv[2], newline="") as file:
+    rows = csv.DictReader(file)
+    columns, held = rows.fieldnames, {(r["family"], r["size"]) for r in rows}
+assert ("layered", "1000") not in held and ("layered", "10000") in held
+with open(sys.argv[2], "a", newline="") as file:
+    csv.DictWriter(file, columns, restval="1", lineterminator="\\n").writerow({"family": "layered", "size": "1000", "value_ns": "7"})
+"""
+
+
+def renewed(folder, program):
+    """What renew.py makes of growth.csv, with another program in place of growth.py."""
+    for path in (ROOT / "bench").glob("*.py"):
+        shutil.copy(path, folder / "bench")
+    (folder / "bench/growth.py").write_text(program)
+    command = [sys.executable, folder / "bench/renew.py", "situ", "shared", "growth-layered-1000"]
+    return subprocess.run(command, capture_output=True, text=True), (folder / "bench/growth.csv").read_text().splitlines()
+
+
+def test_a_part_that_is_measured_anew_replaces_its_rows_alone(folder):
+    before = (folder / "bench/growth.csv").read_text().splitlines()
+    done, after = renewed(folder, GROWN)
+    assert done.returncode == 0 and done.stdout.startswith("growth-layered-1000: 1 rows, "), done.stdout + done.stderr
+    at = next(k for k, line in enumerate(before) if line.startswith("layered,1000,"))
+    assert after[at].startswith("layered,1000,1,1,1,7,"), after[at]
+    assert after[:at] + after[at + 1:] == [line for line in before if not line.startswith("layered,1000,")]
+
+
+def test_a_measurement_that_fails_changes_nothing(folder):
+    before = (folder / "bench/growth.csv").read_text().splitlines()
+    done, after = renewed(folder, GROWN + "sys.exit(3)\n")
+    assert done.returncode == 1 and after == before, done.stderr
+    done, after = renewed(folder, "")
+    assert done.returncode == 1 and "no rows were made" in done.stderr and after == before, done.stderr
+
+
 def with_a_copy(test):
     with tempfile.TemporaryDirectory() as folder:
         test(copied(pathlib.Path(folder)))
