@@ -33,13 +33,13 @@ typedef struct situ_disaggregation_summary {
 
 typedef struct situ_disaggregation situ_disaggregation;
 
-/* Tries every way to deal the accelerators (of servers without any, the hosts) to the two copies, where equal devices
+/* Tries every way to assign the accelerators (of servers without any, the hosts) to the two copies, where equal devices
  * of one server are interchangeable; the host of a server whose accelerators are on both sides runs nothing. Each copy
  * is placed like any model, with groups as the options say (all sizes by default): the one for a prompt of
  * `read.prompt` tokens, the other for 1, 2, 4, ... streams of so many and `read.generate` more in the cache, until
- * prompts, memory or their number limit. Both must be stated: BAD_ARGUMENT, as for models that do not decode and more
- * than 128 ways. Both plans are checked like any plan. options may be NULL. If the progress callback returns true, the
- * rows found so far are the result. */
+ * prompts, memory or their number limit. BAD_ARGUMENT unless both are stated, for models that do not decode, and for
+ * more than 128 ways. Both plans are checked like any plan. options may be NULL. If the progress callback returns true,
+ * the rows found so far are the result. */
 SITU_API situ_status situ_disaggregate(situ_disaggregation **out, const situ_instance_options *instance,
                                        const situ_serving_options *options, situ_error *error);
 SITU_API void situ_disaggregation_free(situ_disaggregation *disaggregation);

@@ -62,9 +62,11 @@ typedef struct situ_instance_options {
   bool strict; /* fail with GUESSED, before any search, if more of the time is guessed than max_unknown_percent of the
                   problem's options allows (situ_problem_require_known) */
   const char *const *writers;
-  /* Tensor parallelism (docs/theory/models/groups.md): "4" makes groups of 4 equal devices of a server, which split
-   * operators among them and are devices of the problem; "1" and NULL: every operator is whole on one device; "auto":
-   * situ_place tries 1, 2, 4, ... and gives the best plan with its group size. */
+  /* Tensor parallelism (docs/theory/models/groups.md): "4" makes groups of 4 devices of a server, which split operators
+   * among them and are devices of the problem: equal ones or, where no 4 are equal, one group with shares by the speed
+   * of their memories; "3,1" makes one group with these shares; "1" and NULL: every operator is whole on one device;
+   * "auto": situ_place tries 1, 2, 4, ... and, for engines with unequal shares, all unlike devices, and gives the best
+   * plan with its groups. */
   const char *tensor_parallel;
 } situ_instance_options;
 #define SITU_INSTANCE_OPTIONS_INIT SITU_SIZED(situ_instance_options)

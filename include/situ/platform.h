@@ -57,9 +57,10 @@ typedef struct situ_device {
                      one machine */
   situ_device_family family;
   double efficiency; /* share of peak rate and bandwidth that it reaches, at most 1; 0: the default of the cost model */
-  /* A group of equal devices that split operators among them (tensor parallelism, docs/theory/models/groups.md): how
-   * many; 0 and 1: a single device. Rates and launch_ns are those of one member, memory_bytes those of all together.
-   * A step of a collective of n bytes takes sync_latency_ns + n / sync_bytes_per_s, which a group must state. */
+  /* A group of devices that split operators among them (tensor parallelism, docs/theory/models/groups.md): how many; 0
+   * and 1: a single device. Of unlike members these are the figures of the first. Rates and launch_ns are those of one
+   * member, memory_bytes those of all together. A step of a collective of n bytes takes sync_latency_ns + n /
+   * sync_bytes_per_s, which a group must state. */
   int32_t members;
   int32_t sync_links; /* of the longest path between two members: 1 directly, 2 through the host; 0: not known */
   int64_t sync_latency_ns;

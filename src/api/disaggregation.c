@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "graph/graph.h"
 #include "plan/plan.h"
-#include "platform/platform.h"
+#include "platform/grouped.h"
 #include "problem/problem.h"
 #include "read/reader.h"
 #include "sim/token_rates.h"
@@ -37,21 +37,24 @@ typedef struct search {
   const char **unused;
   int32_t n_given; /* of these, the caller's */
   int64_t max_streams;
+  int32_t group_size; /* INSTANCE_AUTO_GROUPS: all */
   arena *scratch;
   situ_error *error;
 } search;
 
 /* ---- sides ---- */
 
-static bool has_accelerator(const situ_platform *p, int32_t server) {
-  for (int32_t d = 0; d < p->n_devices; d++)
-    if (p->devices[d].server == server && !p->devices[d].is_host) return true;
-  return false;
-}
-
+/* Whether the caller leaves the device unused. */
 static bool is_given(const search *q, const char *name) {
   for (int32_t k = 0; k < q->n_given; k++)
     if (q->unused[k] && strcmp(q->unused[k], name) == 0) return true;
+  return false;
+}
+
+static bool has_accelerator(const search *q, int32_t server) {
+  const situ_platform *p = q->platform;
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (p->devices[d].server == server && !p->devices[d].is_host && !is_given(q, p->devices[d].name)) return true;
   return false;
 }
 
@@ -63,7 +66,7 @@ static situ_status find_kinds(search *q) {
   for (int32_t d = 0; d < p->n_devices; d++) {
     int32_t k = 0;
     if (is_given(q, p->devices[d].name)) continue;
-    if (p->devices[d].is_host && has_accelerator(p, p->devices[d].server)) continue;
+    if (p->devices[d].is_host && has_accelerator(q, p->devices[d].server)) continue;
     while (k < q->n_kinds && (p->class_of[q->kinds[k].device[0]] != p->class_of[d] ||
                               p->devices[q->kinds[k].device[0]].server != p->devices[d].server))
       k++;
@@ -74,13 +77,13 @@ static situ_status find_kinds(search *q) {
   for (int32_t k = 0; k < q->n_kinds; k++) ways = sat_mul(ways, q->kinds[k].n + 1);
   if (ways - 2 > DISAGGREGATION_WAYS)
     return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, p->name,
-                     "has more than %d ways to deal its devices to prompts and to decoding; leave some of them unused",
+                     "has more than %d ways to assign its devices to prompts and decoding; leave some of them unused",
                      DISAGGREGATION_WAYS);
   return SITU_STATUS_OK;
 }
 
 /* The way of that number: of each kind the first devices are for prompts. False where a side has none. */
-static bool deal(search *q, int64_t way) {
+static bool assign(search *q, int64_t way) {
   const situ_platform *p = q->platform;
   int32_t n[2] = {0, 0};
   for (int32_t d = 0; d < p->n_devices; d++) q->side[d] = NEITHER;
@@ -95,13 +98,22 @@ static bool deal(search *q, int64_t way) {
   }
   for (int32_t d = 0; d < p->n_devices; d++) {
     bool on[2] = {false, false};
-    if (!p->devices[d].is_host || !has_accelerator(p, p->devices[d].server)) continue;
+    if (is_given(q, p->devices[d].name) || !p->devices[d].is_host || !has_accelerator(q, p->devices[d].server))
+      continue;
     for (int32_t e = 0; e < p->n_devices; e++)
       if (p->devices[e].server == p->devices[d].server && e != d && q->side[e] != NEITHER && !p->devices[e].is_host)
         on[q->side[e]] = true;
     if (on[PREFILL] != on[DECODE]) q->side[d] = on[PREFILL] ? PREFILL : DECODE;
   }
   return n[PREFILL] > 0 && n[DECODE] > 0;
+}
+
+/* The largest group that the devices of a side can be. */
+static int32_t size_of_groups(const search *q, int32_t side) {
+  bool alone[SITU_MAX_DEVICES];
+  for (int32_t d = 0; d < q->platform->n_devices; d++) alone[d] = q->side[d] != side;
+  int32_t equal = platform_max_group(q->platform, alone), together = platform_max_together(q->platform, alone);
+  return equal > together ? equal : together;
 }
 
 /* "gpu0, gpu1": the devices of a side that may run operators. */
@@ -117,8 +129,8 @@ static const char *names_of(const search *q, int32_t side) {
 
 /* ---- plans ---- */
 
-/* A plan on the devices of a side; NULL without one. *bound_ns: what is proved of its value, INT64_MAX that there is
- * none, 0 nothing. */
+/* A plan on the devices of a side; NULL without one. *bound_ns: what is proved of its value, SITU_NEVER_NS that there
+ * is none, 0 nothing. */
 static situ_status place_side(situ_plan **out, double *rate, int64_t *bound_ns, int32_t side, search *q) {
   situ_instance *i = NULL;
   const situ_platform *p = q->platform;
@@ -128,8 +140,8 @@ static situ_status place_side(situ_plan **out, double *rate, int64_t *bound_ns, 
       q->unused[q->searches.instance.n_unused++] = p->devices[d].name;
   q->searches.instance.unused = q->unused;
   TRY(situ_place(out, &i, &q->searches.instance, &q->searches.solve, q->error));
-  *bound_ns = (*out)->verified_ns > 0 ? (*out)->verified_ns : 0;
-  if ((*out)->outcome == SITU_OUTCOME_INFEASIBLE) *bound_ns = INT64_MAX;
+  bool none = (*out)->outcome == SITU_OUTCOME_INFEASIBLE;
+  *bound_ns = i->all_verified_ns >= 0 ? i->all_verified_ns : none ? SITU_NEVER_NS : max64((*out)->verified_ns, 0);
   *rate = token_rates_of(*out, i->model).decode;
   situ_instance_free(i);
   situ_verdict *verdict = NULL;
@@ -192,11 +204,16 @@ static bool find_transfer(situ_disaggregation_row *row, const situ_plan *from, c
 
 /* ---- rows ---- */
 
+/* Rows are in order of a request's time, and of equal ones the highest rate first. */
+static bool is_behind(const situ_disaggregation_row *a, const situ_disaggregation_row *b) {
+  return a->request_ns > b->request_ns || (a->request_ns == b->request_ns && a->requests_per_s < b->requests_per_s);
+}
+
 static void insert(situ_disaggregation *s, const situ_disaggregation_row *row, const situ_plan *first,
                    const situ_plan *then) {
   if (s->n == DISAGGREGATION_ROWS) return;
   int32_t at = s->n++;
-  for (; at > 0 && s->rows[at - 1].request_ns > row->request_ns; at--) {
+  for (; at > 0 && is_behind(&s->rows[at - 1], row); at--) {
     s->rows[at] = s->rows[at - 1];
     memcpy(s->plan[at], s->plan[at - 1], sizeof s->plan[at]);
   }
@@ -215,7 +232,7 @@ static void ask(search *q, int64_t prompt, int64_t context, int64_t streams) {
 
 /* Requests a second that plans at the bounds would let through. */
 static double max_rate(const int64_t bound_ns[2], const situ_plan *then, double rate, int64_t generate) {
-  if (bound_ns[PREFILL] == INT64_MAX || bound_ns[DECODE] == INT64_MAX || bound_ns[PREFILL] == 0 ||
+  if (bound_ns[PREFILL] == SITU_NEVER_NS || bound_ns[DECODE] == SITU_NEVER_NS || bound_ns[PREFILL] == 0 ||
       bound_ns[DECODE] == 0)
     return 0;
   double decode = rate * (double)then->value_ns / (double)bound_ns[DECODE] / (double)generate;
@@ -232,12 +249,12 @@ static situ_status try_way(search *q, int64_t prompt_tokens, int64_t generate) {
   if (!row.prefill_devices || !row.decode_devices) return fail_no_memory(q->error);
   ask(q, prompt_tokens, 0, 1);
   TRY(place_side(&first, &rate, &bound_ns[PREFILL], PREFILL, q));
-  if (!first) s->unproved |= bound_ns[PREFILL] != INT64_MAX;
+  if (!first) s->unproved |= bound_ns[PREFILL] != SITU_NEVER_NS;
   bool more = first != NULL;
   for (int64_t n = 1; more && n <= q->max_streams && !q->searches.stopped && s->n < DISAGGREGATION_ROWS; n *= 2) {
     ask(q, 0, sat_add(prompt_tokens, generate), n);
     TRY(place_side(&then, &rate, &bound_ns[DECODE], DECODE, q));
-    if (!then) s->unproved |= bound_ns[DECODE] != INT64_MAX;
+    if (!then) s->unproved |= bound_ns[DECODE] != SITU_NEVER_NS;
     if (!then || !(rate > 0)) break;
     if (!find_transfer(&row, first, then, q)) return fail_no_memory(q->error);
     row.streams = n;
@@ -288,9 +305,7 @@ static situ_status find_together(search *q, const situ_serving_options *o) {
 static void mark_front(situ_disaggregation *s) {
   double max = 0;
   for (int32_t k = 0; k < s->n; k++) {
-    bool tie = k > 0 && s->rows[k].request_ns == s->rows[k - 1].request_ns;
     s->rows[k].on_front = s->rows[k].requests_per_s > max;
-    if (tie && s->rows[k].on_front) s->rows[k - 1].on_front = false;
     max = fmax(max, s->rows[k].requests_per_s);
   }
 }
@@ -309,6 +324,12 @@ static situ_status try_all(search *q, const situ_serving_options *o) {
                      "prompts and steps are to be short here; leave out the objective throughput");
   q->max_streams = o->max_streams > 0 ? o->max_streams : MAX_STREAMS;
   const char *groups = q->searches.instance.tensor_parallel;
+  instance_options asked = {.call = q->searches.instance};
+  if (groups && strchr(groups, ','))
+    return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "tensor-parallel states shares, which are for one group; expected a number of devices, or auto");
+  TRY(instance_group_size(&q->group_size, &asked, q->error));
+  if (!groups) q->group_size = INSTANCE_AUTO_GROUPS;
   q->searches.instance.tensor_parallel = NULL;
   TRY(search_request_open(&i, &q->searches, "only such a model has prompts and decodes", q->error));
   q->platform = i->platform;
@@ -318,7 +339,8 @@ static situ_status try_all(search *q, const situ_serving_options *o) {
   situ_status status = s->model && s->platform ? find_kinds(q) : fail_no_memory(q->error);
   for (int32_t k = 0; k < q->n_kinds; k++) ways *= q->kinds[k].n + 1;
   for (int64_t way = 0; status == SITU_STATUS_OK && way < ways && !q->searches.stopped; way++)
-    if (deal(q, way)) status = try_way(q, s->prompt, s->generate);
+    if (assign(q, way) && size_of_groups(q, PREFILL) >= q->group_size && size_of_groups(q, DECODE) >= q->group_size)
+      status = try_way(q, s->prompt, s->generate);
   q->searches.instance.tensor_parallel = groups;
   if (status == SITU_STATUS_OK && !q->searches.stopped) status = find_together(q, o);
   s->summary.max_requests_per_s = s->unproved || q->searches.stopped ? 0 : s->max_requests_per_s;
@@ -335,28 +357,22 @@ situ_status situ_disaggregate(situ_disaggregation **out, const situ_instance_opt
   TRY(GIVEN(error, out, instance));
   TRY(TAKE(o, options, SITU_SERVING_OPTIONS_INIT, error));
   TRY(search_request_take(&q.searches, instance, o.solve, DEFAULT_LIMIT_S, error));
-  arena *a = arena_new();
   q.scratch = arena_new();
-  q.into = a ? ARENA_ZERO(a, situ_disaggregation, 1) : NULL;
+  q.into = NOUN_NEW(situ_disaggregation, NULL);
   q.n_given = q.searches.instance.unused ? (int32_t)max64(q.searches.instance.n_unused, 0) : 0;
   q.unused = q.scratch ? ARENA_ZERO(q.scratch, const char *, (int64_t)q.n_given + SITU_MAX_DEVICES) : NULL;
   if (!q.into || !q.unused) {
-    arena_free(a);
+    situ_disaggregation_free(q.into);
     arena_free(q.scratch);
     return fail_no_memory(error);
   }
   for (int32_t k = 0; k < q.n_given; k++) q.unused[k] = q.searches.instance.unused[k];
-  q.into->arena = a;
   q.into->prompt = q.searches.read.prompt;
   q.into->generate = q.searches.read.generate;
   q.into->summary = (situ_disaggregation_summary)SITU_DISAGGREGATION_SUMMARY_INIT;
   situ_status status = try_all(&q, &o);
   arena_free(q.scratch);
-  if (status == SITU_STATUS_OK)
-    *out = q.into;
-  else
-    situ_disaggregation_free(q.into);
-  return status;
+  HAND_OUT(out, q.into, status, situ_disaggregation_free);
 }
 
 void situ_disaggregation_free(situ_disaggregation *s) {

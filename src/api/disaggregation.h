@@ -13,7 +13,7 @@ struct situ_disaggregation {
   int64_t prompt, generate; /* tokens of a request */
   situ_disaggregation_row rows[DISAGGREGATION_ROWS];
   const situ_plan *plan[DISAGGREGATION_ROWS][2]; /* [row]: for prompts, decodes; owned by `made` */
-  int32_t n, n_ways, n_made;
+  int32_t n, n_made;
   situ_plan *made[2 * DISAGGREGATION_ROWS];
   situ_disaggregation_summary summary;
   double max_requests_per_s; /* over the ways so far */

@@ -374,6 +374,7 @@ situ_status instance_open(situ_instance **out, const instance_options *options, 
   *out = NULL;
   situ_instance *i = NOUN_NEW(situ_instance, NULL);
   if (!i) return fail_no_memory(error);
+  i->all_verified_ns = -1;
   HAND_OUT(out, i, open_steps(i, options, error), situ_instance_free);
 }
 

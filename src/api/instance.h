@@ -32,6 +32,8 @@ struct situ_instance {
   const tensor_split *split; /* of the model's graph, in the arena, where devices are groups; else NULL */
   int32_t form;              /* of the plans that the targets of all writers can run: situ_form */
   cost_scene scene;          /* `unused` is that below */
+  int64_t all_verified_ns;   /* where several sizes of groups were tried, what is verified of the plans of all of them:
+                                SITU_NEVER_NS, that there is none; -1: one was tried */
   bool may_split;            /* layers are whole by default, not by request: instance_split_layers may change that */
   size_t own_notes;          /* bytes of the notes of the model without that of the default */
 };

@@ -12,6 +12,8 @@
 #include "platform/grouped.h"
 #include "read/reader.h"
 
+static const double MIN_SHARE = 1e-4;
+
 /* Shares of the members of one group, as in "3,1". *n: how many; 0: the text has none. */
 static situ_status read_shares(double share[INSTANCE_MAX_SHARES], int32_t *n, const char *text, situ_error *error) {
   double sum = 0;
@@ -25,7 +27,10 @@ static situ_status read_shares(double share[INSTANCE_MAX_SHARES], int32_t *n, co
                        INSTANCE_MAX_SHARES);
     sum += share[(*n)++];
   }
-  for (int32_t i = 0; i < *n; i++) share[i] /= sum;
+  for (int32_t i = 0; i < *n; i++)
+    if ((share[i] /= sum) < MIN_SHARE)
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                       "tensor-parallel \"%.80s\": each share must be at least 1/10000 of their sum", text);
   return SITU_STATUS_OK;
 }
 

@@ -87,6 +87,10 @@ static situ_status add_note(situ_instance *i, text_buffer *note, text_buffer *si
   return status;
 }
 
+static int64_t least_verified(const situ_instance *i, const variant *row) {
+  return i->all_verified_ns < 0 ? row->verified_ns : min64(i->all_verified_ns, row->verified_ns);
+}
+
 /* Adds the group of all devices where they are unlike, with shares by speed, and by memory. Returns how many rows there
  * are. */
 enum { UNLIKE_ROWS = 2 };
@@ -118,6 +122,8 @@ static situ_status place_best_groups(situ_plan **out, situ_instance **instance, 
   }
   n = add_unlike(rows, n, whole);
   situ_status status = place_all(out, instance, options, solve, whole, rows, n, &single, error);
+  for (int32_t i = 0; status == SITU_STATUS_OK && n > 1 && i < n; i++)
+    if (*rows[i].name) (*instance)->all_verified_ns = least_verified(*instance, &rows[i]);
   if (status == SITU_STATUS_OK && n > 1) {
     variants_describe(&note, rows, n, "devices that split operators, and the best plan",
                       "no plan with groups of these sizes takes");
@@ -153,7 +159,8 @@ static situ_status find_single(text_buffer *out, const instance_options *o, situ
 
 /* Whether people would split the operators of this model over these devices, and nobody asked. */
 static bool is_for_groups(const situ_instance *i) {
-  return !i->options.call.tensor_parallel && i->form == 0 && instance_max_group(i) > 1 &&
+  return !i->options.call.tensor_parallel && i->form == 0 &&
+         (instance_max_group(i) > 1 || instance_max_together(i) > 1) &&
          granularity_is_decoder(i->model->graph, i->arena);
 }
 
@@ -246,7 +253,7 @@ static situ_status place_one_size(situ_plan **out, situ_instance **instance, con
   situ_status status = place_instance(out, *instance, solve, error);
   if (status == SITU_STATUS_OK) status = place_streamed(out, instance, options, solve, error);
   if (status == SITU_STATUS_OK && size == 1 && is_for_groups(*instance))
-    status = instance_add_note(*instance, "--tensor-parallel auto also splits operators over equal devices", error);
+    status = instance_add_note(*instance, "--tensor-parallel auto also splits operators over several devices", error);
   if (status == SITU_STATUS_OK) status = note_idle(*instance, *out, error);
   if (status == SITU_STATUS_OK) status = note_recompute(*instance, *out, error);
   if (status == SITU_STATUS_OK) status = note_generic_host(*instance, *out, error);

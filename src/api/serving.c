@@ -251,7 +251,7 @@ static situ_status find_sizes(serving_call *q) {
   s->n_sizes = 1;
   if (asked.call.tensor_parallel && strchr(asked.call.tensor_parallel, ','))
     return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "tensor-parallel has shares, which copies do not: name a number of equal devices, or auto");
+                     "tensor-parallel states shares, but copies are on equal devices: expected a number, or auto");
   TRY(instance_group_size(&s->sizes[0], &asked, q->error));
   bool named = asked.call.tensor_parallel && s->sizes[0] != INSTANCE_AUTO_GROUPS;
   int32_t max_group;

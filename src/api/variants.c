@@ -51,7 +51,9 @@ void variants_keep_best(situ_plan **best, situ_instance **its, situ_plan *plan, 
   bool exists = plan_exists(plan);
   row->value_ns = exists ? plan->value_ns : SITU_NEVER_NS;
   if (exists) find_collectives(row, plan);
-  row->bound_ns = plan->outcome == SITU_OUTCOME_INFEASIBLE ? SITU_NEVER_NS : plan->lower_bound_ns;
+  bool none = plan->outcome == SITU_OUTCOME_INFEASIBLE;
+  row->bound_ns = none ? SITU_NEVER_NS : plan->lower_bound_ns;
+  row->verified_ns = none ? SITU_NEVER_NS : max64(plan->verified_ns, 0);
   bool better = !*best || (exists && (!plan_exists(*best) || plan->value_ns < (*best)->value_ns));
   situ_plan *other = better ? *best : plan;
   situ_instance *unused = better ? *its : instance;

@@ -98,7 +98,7 @@ static int64_t crossing(const side_search *s, int32_t t, bool from_inside, doubl
   int32_t at[2] = {0, 0};
   for (int32_t d = 0; d < p->n_devices && (price[0] > 0 || price[1] > 0); d++) {
     int32_t k = s->all.column_of[d];
-    if (k < 0) continue;
+    if (k < 0 || p->unused[d]) continue;
     bool enters = s->inside[s->all.room_of[k]] != from_inside;
     int64_t ns = problem_is_host(p, d) ? 0
                  : enters              ? problem_transfer_ns(p, t, p->host, d)
@@ -125,6 +125,7 @@ static void build(side_search *s) {
     max_flow_add(&s->flow, i, sink, s->in_cost[i] - min);
   }
   for (int32_t t = 0; t < g->n_tensors; t++) {
+    if (g->use_start[t] == g->use_start[t + 1]) continue; /* never crosses, and prices do not allow for its size */
     int32_t from = of[g->producer[t]], leaving = node++, entering = node++;
     int64_t out = crossing(s, t, true, NULL), in = crossing(s, t, false, NULL);
     if (out > 0) max_flow_add(&s->flow, from, leaving, out);

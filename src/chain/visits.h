@@ -26,7 +26,7 @@ typedef struct visits {
 
 /* Fills *v, with everything in the arena, which also serves as scratch later on. False without memory. */
 bool visits_init(visits *v, const situ_problem *problem, arena *a);
-/* Finds kinds anew, by changed times. */
+/* Finds the kinds of memories again after the times changed. */
 void visits_find_kinds(visits *v);
 
 #endif

@@ -31,8 +31,10 @@ struct situ_costs {
   int64_t *time_ns;       /* [operator * n_classes + class]; SITU_NEVER_NS: cannot run there */
   int64_t *collective_ns; /* [operator * n_classes + class] the part of it that members of a group spend putting results
                              together; NULL: no device is a group */
-  int64_t *one_member_ns; /* [operator * n_classes + class] the time of all of it on one member of a group, whose other
-                             members do nothing; NULL likewise */
+  int64_t *one_member_ns; /* [operator * n_classes + class] the time of all of it on one member of a group, the fastest
+                             of unlike ones, whose other members do nothing; NULL likewise */
+  int64_t *each_member_ns; /* [operator * n_classes + class] where each of them does all of it, while costs are
+                              estimated; NULL likewise */
   int64_t *end_ns; /* [operator * n_classes + class] the part of it that tokens and results spend between this and the
                       requesting machine (cost/ends.h); NULL: none is on another machine */
   int32_t *streamed_to; /* [class] the accelerator that computes what is on these hosts, -1: they do; NULL: all do */

@@ -152,8 +152,10 @@ efficiency efficiency_of(const situ_device *device, const cost_engine *engine, e
   if (engine->own_rates) {
     const llama_row *l = llama_row_of(device);
     if (work == EFFICIENCY_STATE && is_gpu(l->family)) return (efficiency){STATE_SHARE, l->memory};
-    double share = work == EFFICIENCY_EXPERTS ? fmin(1, l->experts * engine->experts) : 1;
-    return (efficiency){fmin(1, engine->products * share * l->matmul[unit_of(dtype)]), l->memory};
+    bool experts = work == EFFICIENCY_EXPERTS, product = experts || work == EFFICIENCY_MATMUL;
+    double share = experts ? fmin(1, l->experts * engine->experts) : 1;
+    if (product && is_gpu(l->family)) share *= engine->products;
+    return (efficiency){fmin(1, share * l->matmul[unit_of(dtype)]), l->memory};
   }
   situ_device_family family = efficiency_family_of(device);
   const row *r = rows;

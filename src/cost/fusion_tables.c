@@ -42,7 +42,7 @@ static const cost_engine engines[] = {
      .streamed = 1},
     {.name = "eager", .title = "PyTorch, operator by operator", PYTORCH, .overlap = SITU_OVERLAP_HOST_BLOCKING},
     {.name = "ik_llama.cpp",
-     .title = "ik_llama.cpp: larger products on GPUs are faster, those of experts much",
+     .title = "ik_llama.cpp: faster products on GPUs, most of all those of experts",
      LLAMA_CPP,
      .narrow_sums = true,
      .products = 1.3,

@@ -34,7 +34,7 @@ void offloaded_apply(situ_costs *c, const situ_graph *g, const situ_platform *p,
       int32_t head = work->group ? work->group[v] : v;
       int64_t *time = &c->time_ns[(int64_t)head * c->n_classes + k];
       int64_t at = (int64_t)head * c->n_classes + p->class_of[to], n_members = platform_members(p, to);
-      int64_t there_ns = n_members > 1 ? c->one_member_ns[at] : c->time_ns[at];
+      int64_t there_ns = n_members > 1 ? c->each_member_ns[at] : c->time_ns[at];
       if (head != v || !is_product(g, v) || there_ns == SITU_NEVER_NS || *time == SITU_NEVER_NS) continue;
       int64_t bytes = min64(graph_own_weight_bytes(g, v), g->moved_bytes[v]);
       /* A layer on the host is mapped from the file, so its memory is not pinned. */
@@ -56,5 +56,5 @@ int64_t offloaded_bytes(const situ_graph *g, const situ_platform *p, const cost_
     all = sat_add(all, g->weight_bytes[v]);
     if (is_product(g, v)) largest = max64(largest, graph_own_weight_bytes(g, v));
   }
-  return all > held ? sat_mul(platform_members(p, helper_of(p, home, unused)), largest) : 0;
+  return all > held ? platform_reserve_bytes(p, helper_of(p, home, unused), largest) : 0;
 }

@@ -209,6 +209,7 @@ static bool add_member(splitting *s, int32_t class, const group_members *of, int
     int64_t whole_ns = time_under(own, r->launch_ns, flops, moved, unpacked);
     s->c->time_ns[at] = member == 0 ? part_ns : max64(s->c->time_ns[at], part_ns);
     s->c->one_member_ns[at] = member == 0 ? whole_ns : min64(s->c->one_member_ns[at], whole_ns);
+    s->c->each_member_ns[at] = max64(s->c->each_member_ns[at], whole_ns);
   }
   return true;
 }
@@ -238,7 +239,8 @@ static bool split_times(splitting *s, const roof *roofs) {
     if (of.k < 2) continue;
     if (!s->arena)
       ok = (s->arena = arena_new()) && tensor_split_find(&s->split, s->g, s->arena) &&
-           ARENA_ARRAYS(c->arena, ZEROS(c->collective_ns, n_times), ZEROS(c->one_member_ns, n_times));
+           ARENA_ARRAYS(c->arena, ZEROS(c->collective_ns, n_times), ZEROS(c->one_member_ns, n_times),
+                        ZEROS(c->each_member_ns, n_times));
     for (int32_t i = 0; ok && i < of.n; i++) {
       roof own = roofs[k];
       ok = (!of.share || set_roof(&own, s->g, s->platform, &of.device[i], s->options, s->arena)) &&

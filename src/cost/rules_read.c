@@ -303,7 +303,7 @@ static situ_status read_reserve(const reader *x, const bool *marked, const json_
   for (int32_t d = 0; d < p->n_devices; d++) {
     char room[TEXT_UNIT_BYTES], own[TEXT_UNIT_BYTES];
     int32_t m = p->memory_of[d];
-    int64_t bytes = sat_mul(each, platform_members(p, d)); /* of each member of a group */
+    int64_t bytes = platform_reserve_bytes(p, d, each);
     if (!marked[d]) continue;
     if (p->memory_bytes[m] == SITU_UNLIMITED_BYTES)
       log_line(x->log, SITU_LOG_WARNING, "%s: %s: the size of the memory of %s is not known; nothing is reserved",
@@ -338,7 +338,7 @@ static situ_status read_headroom(const reader *x, const json_value *said, situ_e
   for (int32_t d = 0; d < p->n_devices; d++) {
     int32_t m = p->memory_of[d];
     if (p->memory_bytes[m] == SITU_UNLIMITED_BYTES || !p->heads_pool[m]) continue;
-    int64_t bytes = share >= 0 ? sat_round(share * (double)p->memory_bytes[m]) : sat_mul(each, platform_members(p, d));
+    int64_t bytes = share >= 0 ? sat_round(share * (double)p->memory_bytes[m]) : platform_reserve_bytes(p, d, each);
     if (bytes > p->memory_bytes[m])
       return fields_fail(error, x->where, "headroom", "is more than the memory of %.60s", p->devices[d].name);
     x->headroom_bytes[m] = bytes;

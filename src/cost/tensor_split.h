@@ -35,8 +35,8 @@ static inline double tensor_split_share(const tensor_split *s, int32_t v, int32_
   return (double)((s->ways[v] + k - 1) / k) / (double)s->ways[v];
 }
 
-/* The same of member i of k, who have such shares ([k], with the sum 1): units, as heads and columns, are given out in
- * order, up to the nearest whole one. */
+/* The same for member i of k with these shares ([k], sum 1). Whole units (heads, columns) are assigned in order, with
+ * rounded boundaries. */
 double tensor_split_part(const tensor_split *s, int32_t v, const double *share, int32_t k, int32_t i);
 
 /* Joins operators with those that leave them parts or terms, in disjoint sets of [operator] (base/disjoint.h). */

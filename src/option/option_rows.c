@@ -89,11 +89,11 @@ const option option_rows[] = {
          "file, else " SITU_DEFAULT_PLATFORM "."},
     {ROW("tensor-parallel", INSTANCE, TEXT, tensor_parallel), .json = "tensor_parallel",
      .also = "tp tensor-parallel-size split-mode", .value = "N|SHARES|auto",
-     .title =
-         "Groups of N equal devices of a server split operators among them and act as one device (tensor "
-         "parallelism). SHARES, as in 3,1: the first devices of a server, which may be unlike, are one group with "
-         "such shares; N of unlike devices takes those of their speeds (llama.cpp). auto: the best of 1, 2, 4, ... "
-         "and of all that are unlike (place only). Default: 1, every operator whole on one device."},
+     .title = "Groups of N equal devices of a server split operators among them and act as one device (tensor "
+              "parallelism). SHARES, as in 3,1: the first GPUs of a server, which may be unlike, are one group with "
+              "these shares; for N unlike GPUs the shares follow the speed of their memories (llama.cpp). auto: the "
+              "best of 1, 2, 4, ... "
+              "and of all that are unlike (place only). Default: 1, every operator whole on one device."},
     {ROW("names", PROBLEM, TEXT, names), .json = "names", .value = "DEVICE=NAME,...",
      .title =
          "--write llama.cpp: what llama-server --list-devices calls the devices, as in gpu0=Vulkan0; RPC[HOST:PORT] "
@@ -127,8 +127,7 @@ const option option_rows[] = {
     {ROW("schedule", PROBLEM, CHOICE, schedule), .json = "schedule", .choices = schedules,
      .title = "pipeline, training: the schedule that defines the period. 1f1b: the maximum over resources of forward "
               "plus backward load; gpipe: the maximum forward load plus the maximum backward load; zb-h1, with "
-              "--micro-batches: "
-              "as 1f1b, but gradients of weights fill the waits. Default: 1f1b."},
+              "--micro-batches: as 1f1b, but gradients of weights fill the waits. Default: 1f1b."},
     {ROW("replicate", PROBLEM, ON, replicate), .json = "replicate",
      .title = "pipeline: allow replicas: several equal devices that run the same part and share its inputs."},
     {ROW("zero", PROBLEM, INT32, zero), .json = "zero", .also = "zero-stage fsdp sharding", .value = "1|2|3", .min = 1,
@@ -142,8 +141,7 @@ const option option_rows[] = {
      .value = "M", .min = 1,
      .title = "pipeline, training: a step is M inputs (micro-batches) and one update. A stage keeps as many of them as "
               "--schedule says: 1f1b, one for each stage from it to the last; gpipe, all; zb-h1, as many as devices. "
-              "Default: one input, with "
-              "--in-flight."},
+              "Default: one input, with --in-flight."},
     {ROW("copies", PROBLEM, INT32, copies), .json = "copies", .value = "N", .min = 1,
      .title = "stream: place N inputs that run at once, each separately, with shared weights. Latency and period are "
               "those of all N together."},

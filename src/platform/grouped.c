@@ -68,11 +68,14 @@ int32_t platform_max_group(const situ_platform *p, const bool *named) {
   return max;
 }
 
+static bool is_nvidia(const situ_device *d) { /* or of unknown vendor */
+  return d->family == SITU_FAMILY_NONE || d->family == SITU_FAMILY_GPU || d->family == SITU_FAMILY_GPU_LOW_POWER;
+}
+
 /* GPUs of one vendor, which one program drives. */
 static bool are_of_one_make(const situ_device *a, const situ_device *b) {
-  bool nvidia_a = a->family == SITU_FAMILY_GPU_LOW_POWER || a->family <= SITU_FAMILY_GPU;
-  bool nvidia_b = b->family == SITU_FAMILY_GPU_LOW_POWER || b->family <= SITU_FAMILY_GPU;
-  return a->family == b->family || (nvidia_a && nvidia_b);
+  bool gpu = a->family >= SITU_FAMILY_GPU && a->family < SITU_FAMILY_NPU;
+  return (is_nvidia(a) && is_nvidia(b)) || (gpu && a->family == b->family);
 }
 
 /* The most devices, equal or not, that follow each other in a server and may be in a group, and the first of them. */
@@ -157,7 +160,7 @@ static int64_t group_memory(const grouping *g, int32_t d) {
   for (int32_t i = 0; i < g->k; i++)
     if (devices[i].memory_bytes != SITU_UNLIMITED_BYTES)
       min = fmin(min, (double)(devices[i].memory_bytes - g->extra_bytes[i]) / g->share[i]);
-  return min >= (double)SITU_UNLIMITED_BYTES ? SITU_UNLIMITED_BYTES : max64((int64_t)min, 0);
+  return min <= 0 ? 0 : min >= (double)SITU_UNLIMITED_BYTES ? SITU_UNLIMITED_BYTES : (int64_t)min;
 }
 
 static bool add_device(grouping *g, int32_t d) {

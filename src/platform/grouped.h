@@ -1,4 +1,4 @@
-/* platform/grouped.h - the platform whose devices are groups of equal devices of another one. */
+/* platform/grouped.h - the platform whose devices are groups of devices of another one, equal ones or with shares. */
 #ifndef SITU_PLATFORM_GROUPED_H
 #define SITU_PLATFORM_GROUPED_H
 

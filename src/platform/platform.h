@@ -88,6 +88,9 @@ static inline int32_t platform_members(const situ_platform *platform, int32_t de
   return n > 1 ? n : 1;
 }
 
+/* What a device leaves free so that each member of a group leaves `each_bytes` free; saturates. */
+int64_t platform_reserve_bytes(const situ_platform *platform, int32_t device, int64_t each_bytes);
+
 /* Who asks and gets the results: the first host, or the first device if there is none. */
 int32_t platform_home(const situ_platform *platform);
 

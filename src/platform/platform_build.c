@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/checked.h"
 #include "base/contracts.h"
 #include "base/dtype.h"
 #include "base/fail.h"
@@ -213,6 +214,13 @@ situ_status platform_new(situ_platform **out, const char *name, const situ_devic
 bool platform_keep_machine(situ_platform *p, const char *machine) {
   p->machine = machine ? arena_string(p->arena, machine) : NULL;
   return p->machine || !machine;
+}
+
+int64_t platform_reserve_bytes(const situ_platform *p, int32_t d, int64_t each_bytes) {
+  double min = 1;
+  if (p->uneven.device != d) return sat_mul(each_bytes, platform_members(p, d));
+  for (int32_t i = 0; i < p->devices[d].members; i++) min = fmin(min, p->uneven.share[i]);
+  return sat_round(ceil((double)each_bytes / min));
 }
 
 bool platform_keep_uneven(situ_platform *p, const uneven_group *group) {

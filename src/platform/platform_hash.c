@@ -14,6 +14,10 @@ static uint64_t mix_device(uint64_t h, const situ_device *device) {
   return hash_number(hash_number(h, device->memory_bytes), device->launch_ns);
 }
 
+static uint64_t mix_member(uint64_t h, const situ_device *device) {
+  return mix_real(hash_number(mix_device(h, device), device->family), device->efficiency);
+}
+
 uint64_t platform_hash(const situ_platform *f, bool with_servers) {
   int32_t n_links = f->n_links - f->n_relayed; /* the others follow from these */
   uint64_t h = hash_number(hash_number(0, f->n_devices), n_links);
@@ -23,7 +27,7 @@ uint64_t platform_hash(const situ_platform *f, bool with_servers) {
     h = hash_number(hash_number(h, device->shares_memory_with), device->is_host);
     if (device->family || device->efficiency > 0.0) h = mix_real(hash_number(h, device->family), device->efficiency);
     for (int32_t i = 0; f->uneven.device == d && i < device->members; i++)
-      h = mix_device(mix_real(h, f->uneven.share[i]), &f->uneven.member[i]);
+      h = mix_member(mix_real(h, f->uneven.share[i]), &f->uneven.member[i]);
     if (device->members > 1)
       h = mix_real(hash_number(hash_number(h, device->members), device->sync_latency_ns), device->sync_bytes_per_s);
     if (device->separate_address_space) h = hash_number(h, 1);

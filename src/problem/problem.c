@@ -131,8 +131,9 @@ static situ_status choose_micro_batches(situ_problem *p, const situ_problem_opti
   p->micro_batches = o->micro_batches;
   bool delays = p->schedule == SITU_SCHEDULE_ZB_H1;
   if (delays && (o->micro_batches == 0 || p->given->n_recomputed > 0))
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "zb-h1 is a schedule of micro-batches %s",
-                     o->micro_batches == 0 ? "(micro_batches)" : "whose activations are kept: leave recomputation out");
+    return fail_with(
+        error, SITU_STATUS_BAD_ARGUMENT, NULL, "schedule zb-h1 %s",
+        o->micro_batches == 0 ? "needs micro_batches, at least 1" : "keeps all activations: leave recomputation out");
   if (o->micro_batches == 0) return SITU_STATUS_OK;
   const char *wrong = !p->training       ? "are of training steps: add training, or leave micro_batches out"
                       : !p->contiguous   ? "pass from part to part: parts must be contiguous, not free"

@@ -56,6 +56,7 @@ static char *disaggregation_json(const situ_disaggregation *s) {
 static void add_verdict(const fact_lines *f, const situ_disaggregation *s) {
   const situ_disaggregation_summary *of = &s->summary;
   char time[TEXT_UNIT_BYTES], rate[TEXT_UNIT_BYTES];
+  const char *keep = s->n > 0 ? s->plan[0][0]->problem->keep_name : NULL;
   double most = 0;
   for (int32_t i = 0; i < s->n; i++) most = s->rows[i].requests_per_s > most ? s->rows[i].requests_per_s : most;
   if (of->together_requests_per_s > 0)
@@ -64,12 +65,15 @@ static void add_verdict(const fact_lines *f, const situ_disaggregation *s) {
          of->together_request_ns > 0 ? text_time(time, of->together_request_ns) : "no plan");
   else
     FACT(f, "together", "no plan was found where each copy does both");
-  if (of->together_requests_per_s > 0 && most > 0)
+  bool both = of->together_requests_per_s > 0 && most > 0;
+  if (both && of->together_request_ns > 0)
     FACT(f, "apart", "%.2f times as many requests at most; a request in %.2f of the time",
-         most / of->together_requests_per_s,
-         of->together_request_ns > 0 ? (double)s->rows[0].request_ns / (double)of->together_request_ns : 0);
+         most / of->together_requests_per_s, (double)s->rows[0].request_ns / (double)of->together_request_ns);
+  else if (both)
+    FACT(f, "apart", "%.2f times as many requests at most", most / of->together_requests_per_s);
   if (of->max_requests_per_s > 0)
-    FACT(f, "at most", "%s requests/s, proved for these devices and streams", rates_text(rate, of->max_requests_per_s));
+    FACT(f, "at most", "%s requests/s, proved for these devices and streams%s%s%s",
+         rates_text(rate, of->max_requests_per_s), keep ? ", " : "", keep ? keep : "", keep ? " whole" : "");
 }
 
 static char *disaggregation_text(const situ_disaggregation *s, const situ_report_options *options) {

@@ -1,6 +1,7 @@
 /* Tokens per second of a plan of a language model, for each kind of step. */
 #include "sim/token_rates.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -42,7 +43,8 @@ static double overlap_of(const situ_plan *plan, const situ_costs *step) {
     bool embeds = strcmp(p->graph->kind_name[p->graph->kind[v]], "Gather") == 0;
     if (works && (host ? !embeds : embeds)) return 0;
     if (!works || host) continue;
-    if (gpu >= 0 && gpu != d) share = efficiency_overlap(&p->platform->devices[d], p->platform->n_relayed > 0);
+    double own = efficiency_overlap(&p->platform->devices[d], p->platform->n_relayed > 0);
+    if (gpu >= 0 && gpu != d) share = share > 0 ? fmin(share, own) : own;
     gpu = d;
   }
   return share;

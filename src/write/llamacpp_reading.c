@@ -119,6 +119,22 @@ static situ_status take_notes(plan_request *out, const command_words *w, bool cu
   return out->notes ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
+/* Unequal parts of what devices split: each has one. */
+static situ_status take_shares(plan_request *out, const char *shares, const char *mode, situ_error *error) {
+  bool fits = out->group == 0 || count_items(shares) == out->group;
+  for (const char *at = shares; fits; at++) {
+    double share = 0;
+    at = text_scan_number(at, &share);
+    fits = at && share > 0 && (!*at || *at == ',' || *at == '/');
+    if (!fits || !*at) break;
+  }
+  out->shares = shares;
+  return fits ? SITU_STATUS_OK
+              : fail_with(error, SITU_STATUS_BAD_INPUT, "command",
+                          "-ts %.60s: with -sm %.20s each device needs a share above 0, and there is one for each",
+                          shares, mode);
+}
+
 static situ_status request(plan_request *out, const char *text, arena *a, situ_error *error) {
   command_words w;
   int64_t tokens = 0, batch = 2048, micro_batch = 512;
@@ -142,7 +158,7 @@ static situ_status request(plan_request *out, const char *text, arena *a, situ_e
     return fail_with(error, SITU_STATUS_BAD_INPUT, "command", "-sm %.60s: expected none, layer, row or tensor", mode);
   out->group = splits ? count_items(devices) : 1; /* 0: all devices */
   const char *shares = command_words_value(&w, SPLIT);
-  if (splits && has_unequal_shares(shares)) out->shares = shares;
+  if (splits && has_unequal_shares(shares)) TRY(take_shares(out, shares, mode, error));
   return take_notes(out, &w, cut, a, error);
 }
 
@@ -276,7 +292,7 @@ static situ_status find_shares(const reading *r, float *sum) {
   const char *list = command_words_value(r->w, SPLIT), *at = list;
   float total = 0;
   for (int32_t k = 0; k < r->n_listed; k++) {
-    int32_t members = platform_members(p->platform, r->listed[k]); /* of a group each has a share, of equal parts */
+    int32_t members = platform_members(p->platform, r->listed[k]); /* of a group each has a share */
     for (int32_t m = 0; m < members; m++) {
       double share = 0;
       if (!list)

@@ -35,6 +35,17 @@ def names_of(devices):
     return {f"{name}{i}" if count > 1 else name for name, _, count, _ in devices for i in range(count)}
 
 
+def test_sides_have_the_groups_that_are_asked_for():
+    """Of four equal devices only two and two can be groups of two. What auto proves is of plans of every size that it tries."""
+    path, on = language_model(), machine(("gpu", "rtx3090", 4, 0))
+    found = apart(path, *on, "--tensor-parallel", "2", streams=1)
+    assert {(row["prefill_devices"], row["decode_devices"]) for row in found["rows"]} == {("gpu0, gpu1", "gpu2, gpu3")}, found["rows"]
+    most = apart(path, *on, streams=1)["max_requests_per_second"]
+    for size in ("1", "2"):
+        assert all(row["requests_per_second"] <= most * (1 + 1e-9) for row in apart(path, *on, "--tensor-parallel", size, streams=1)["rows"])
+    situ("pareto", path, *on, *REQUEST, "--streams", "1", "--disaggregate", "--tensor-parallel", "3,1", code=2, err="tensor-parallel states shares")
+
+
 def test_every_way_is_that_of_its_two_plans():
     """By hand from `situ place`: on each side alone the prompt, and a step behind a full request; the caches cross one link, or as many
     links as the prompt's or the decoding devices are. Equal devices are one, so 2 and 1 of two kinds have 3 x 2 - 2 ways."""

@@ -165,6 +165,8 @@ def test_the_rule_of_llamacpp_places_layers():
     assert row("-sm none -mg 1") == "gpu1 6"
     assert row("") == "gpu0 4, gpu1 2", "equal memories have equal shares"
     assert of_command("llama-server -sm tensor -c 2048", *on)["layers"] == "gpu0-1 6"
+    for shares in ("1,0", "2,1,1", "1,x"):
+        situ("judge", f"llama-server -sm tensor -dev CUDA0,CUDA1 -ts {shares}", *on, code=3, err=f"-ts {shares}: with -sm tensor each device needs")
 
 
 def test_a_command_that_overfills_a_device_is_told_and_bettered():

@@ -112,6 +112,7 @@ TEST(transfers_count_with_the_work) {
   s.time_ns[a][1] = 9 * US;
   s.time_ns[b][1] = 2 * US;
   lab_tensor(&s, a, 4 * US, b, -1);
+  lab_tensor(&s, b, (int64_t)1 << 50, -1); /* nobody uses it, so its size has no limit */
   lab_pose(&s,
            &(situ_problem_options){
                .objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED, .free = true});

@@ -17,7 +17,6 @@ typedef struct search search;
 /* Which neighbours become the current solution; `rise` is how much more than the current solution they cost. */
 typedef enum search_rule {
   SEARCH_BETTER,     /* rise < 0 */
-  SEARCH_NOT_WORSE,  /* rise <= 0 */
   SEARCH_METROPOLIS, /* with probability exp(-rise / temperature) (Metropolis et al., 1953) */
   SEARCH_THRESHOLD,  /* the same, but the highest rise is drawn first, so that the evaluation may stop at it */
   SEARCH_BEST        /* the best candidate of a list, even if worse, unless it is tabu (Glover, 1986) */

@@ -114,6 +114,22 @@ TEST(a_reserve_holds_for_each_member) {
 
 /* Unlike GPUs with shares: an operator takes as long as the slowest of them takes for its columns, by the times that
  * each takes alone for all of them; what is not split takes what the slower one takes. */
+/* Of a group with shares the full member leaves as much free as was asked for. */
+TEST(a_reserve_holds_for_the_full_member) {
+  static const char *const rule = "reserve gpu=1GiB";
+  situ_instance_options o = asked("builtin:layered?operators=6", "cpu+rtx4090+rtx3060-12g", "3,2");
+  situ_instance *i, *reserved;
+  situ_error error = {0};
+  must(situ_instance_open(&i, &o, &error), &error);
+  o.rules = &rule;
+  o.n_rules = 1;
+  must(situ_instance_open(&reserved, &o, &error), &error);
+  int64_t less = i->platform->devices[1].memory_bytes - reserved->platform->devices[1].memory_bytes;
+  assert_true(less * 2 / 5 >= (INT64_C(1) << 30) - 2); /* two fifths are on the smaller one, which is full first */
+  situ_instance_free(i);
+  situ_instance_free(reserved);
+}
+
 TEST(unlike_members_wait_for_the_slowest) {
   static const char model[] = "builtin:layered?operators=6&hidden=4096&rows=64&width=1";
   static const double share[] = {0.75, 0.25};
@@ -162,6 +178,8 @@ TEST(shares_are_read_strictly) {
                  "has no 3 devices in one server");
   expect_refused(asked("builtin:layered?operators=6", "cpu+rtx4090+rx7900xtx", "2,1"), SITU_STATUS_BAD_ARGUMENT,
                  "has no 2 devices in one server");
+  expect_refused(asked("builtin:layered?operators=6", "cpu+rtx4090+rtx3060-12g", "1e9,1e-9"), SITU_STATUS_BAD_ARGUMENT,
+                 "each share must be at least 1/10000");
   static const char *const vllm = "vllm";
   situ_instance_options o = asked("builtin:llama?layers=2&hidden=64&heads=4&kv_heads=4", "rtx4090+rtx3060-12g", "2,1");
   o.writers = &vllm;

@@ -133,6 +133,54 @@ TEST(what_is_given_up_still_takes_its_longest_way) {
   lab_free(&s);
 }
 
+/* Diamonds in a row, each with `beside` operators between its ends, on devices with times of their own. */
+static lab random_diamonds(uint64_t seed, int32_t beside) {
+  rng r = rng_new(seed);
+  lab s = lab_mesh(2 + (int32_t)(seed % 2), SITU_UNLIMITED_BYTES);
+  int32_t size = beside + 2, n = 3 * size;
+  for (int32_t v = 0; v < n; v++) {
+    char name[8];
+    snprintf(name, sizeof name, "%d", (int)v);
+    lab_operator(&s, name, 0, 0, 0);
+    for (int32_t d = 0; d < s.n_devices; d++) s.time_ns[v][d] = rng_below(&r, 10);
+  }
+  for (int32_t v = 0; v < n; v += size) {
+    if (v > 0) lab_tensor(&s, v - 1, rng_below(&r, 10), v, -1);
+    for (int32_t i = 1; i <= beside; i++) {
+      lab_tensor(&s, v, rng_below(&r, 10), v + i, -1);
+      lab_tensor(&s, v + i, rng_below(&r, 10), v + size - 1, -1);
+    }
+  }
+  lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  return s;
+}
+
+/* What a search of one schedule in a layer found is less than what one of many finds, which does not take it over. */
+TEST(what_a_lesser_search_found_is_not_taken_over) {
+  int32_t n_lesser = 0;
+  for (uint64_t seed = 1; seed <= 40; seed++) {
+    lab s = random_diamonds(seed, 5);
+    const situ_problem *p = s.problem;
+    budget unlimited = budget_new(0, 0, NULL, NULL);
+    block_machine m;
+    thin_graph g;
+    block_list c[3];
+    block_finding *shared = NULL, *fresh = NULL;
+    assert_true(block_machine_init(&m, p, s.arena) && thin_first(&g, p, s.arena));
+    for (int k = 0; k < 3; k++) {
+      block_list_limits limits = {.width = k == 0 ? 1 : 256,
+                                  .max_children = INT64_MAX / 2,
+                                  .budget = &unlimited,
+                                  .findings = k < 2 ? &shared : &fresh};
+      assert_true(block_list_find(&c[k], &m, &g, &limits, s.arena));
+    }
+    assert_memory_equal(c[1].rest_ns, c[2].rest_ns, (size_t)(c[2].n_blocks * p->n_devices) * sizeof *c[2].rest_ns);
+    n_lesser += c[0].rest_ns[0] < c[2].rest_ns[0];
+    lab_free(&s);
+  }
+  assert_true(n_lesser > 0);
+}
+
 /* x, y, c, p, c', p' follow one another, 1 ns each, then z beside z'; c and c' run on the first device alone, p and p'
  * on the second. p reads 10 bytes of x and 1 of c, p' both of c': a block of p has the same times and ways as one of
  * p', but x may be where p is. That takes 1 + 1 + 1 + (1 + 1) to the end of p and 1 + (10 + 1) to that of p', then 1.

@@ -310,7 +310,7 @@ TEST(micro_batches_are_of_training_steps_in_contiguous_parts) {
       {{.micro_batches = 2}, true, NULL},
       {{.micro_batches = 2, .schedule = SITU_SCHEDULE_GPIPE, .replicate = true}, true, NULL},
       {{.micro_batches = 2, .schedule = SITU_SCHEDULE_ZB_H1}, true, NULL},
-      {{.schedule = SITU_SCHEDULE_ZB_H1}, true, "zb-h1 is a schedule of micro-batches (micro_batches)"},
+      {{.schedule = SITU_SCHEDULE_ZB_H1}, true, "schedule zb-h1 needs micro_batches, at least 1"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     lab s = two(false);
