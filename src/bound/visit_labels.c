@@ -148,8 +148,8 @@ static int32_t alike_up_to(const chooser *c, int32_t i, int64_t *transfer_ns) {
   return i;
 }
 
-/* Which bypasses of a block are tried. More of them prove more and take longer: 0.5 s of Inception-v3, where the first
- * two trials take 1 and 50 ms and so prove something if time runs out. */
+/* Which bypasses of a block are tried, from few to all: all take 0.5 s on Inception-v3, the first two sets 1 and 50 ms,
+ * so something is proved if time runs out. */
 typedef struct trial {
   int32_t max_operators; /* of a bypass */
   bool all;              /* of those that begin and end alike; or only the first */
