@@ -5,7 +5,8 @@
 #include "bound/bound.h"
 #include "exact/block_list.h"
 
-enum { WIDTH = 256, LARGEST_BLOCK = 16, SMALL = 48, WIDER = 4 };
+/* Small problems are searched more widely, but for those that branch and bound solves sooner. */
+enum { WIDTH = 256, LARGEST_BLOCK = 16, SMALLER = 20, SMALL = 48, WIDER = 4 };
 static const int64_t MAX_CHILDREN = 40000, OPERATORS_LIMIT = 4000;
 
 static void keep_better(const block_list **best, const block_list *found) {
@@ -26,7 +27,7 @@ static situ_status cut_vertex_compute(int64_t *lower_ns, certificate *proof, con
       !block_list_find(&chain, &machine, &whole, &limits, scratch))
     return fail_no_memory(error);
   keep_better(&best, &chain);
-  if (!chain.exact && p->n_operators <= SMALL && !budget_over(b)) {
+  if (!chain.exact && p->n_operators > SMALLER && p->n_operators <= SMALL && !budget_over(b)) {
     limits.width *= WIDER;
     limits.max_children *= WIDER;
     if (!block_list_find(&wider, &machine, &whole, &limits, scratch)) return fail_no_memory(error);
