@@ -244,7 +244,7 @@ static situ_status try_way(search *q, int64_t prompt_tokens, int64_t generate) {
   situ_disaggregation *s = q->into;
   situ_disaggregation_row row = {.prefill_devices = names_of(q, PREFILL), .decode_devices = names_of(q, DECODE)};
   situ_plan *first, *then;
-  double rate, most = 0;
+  double rate, best_rate = 0;
   int64_t bound_ns[2];
   if (!row.prefill_devices || !row.decode_devices) return fail_no_memory(q->error);
   ask(q, prompt_tokens, 0, 1);
@@ -269,8 +269,8 @@ static situ_status try_way(search *q, int64_t prompt_tokens, int64_t generate) {
     s->unproved |= row.max_requests_per_s == 0;
     s->max_requests_per_s = fmax(s->max_requests_per_s, row.max_requests_per_s);
     insert(s, &row, first, then);
-    more = row.requests_per_s < prompts && row.requests_per_s > most * (1 + MIN_GAIN);
-    most = row.requests_per_s;
+    more = row.requests_per_s < prompts && row.requests_per_s > best_rate * (1 + MIN_GAIN);
+    best_rate = row.requests_per_s;
   }
   s->unproved |= q->searches.stopped;
   return SITU_STATUS_OK;

@@ -87,7 +87,7 @@ static situ_status add_note(situ_instance *i, text_buffer *note, text_buffer *si
   return status;
 }
 
-static int64_t least_verified(const situ_instance *i, const variant *row) {
+static int64_t min_verified(const situ_instance *i, const variant *row) {
   return i->all_verified_ns < 0 ? row->verified_ns : min64(i->all_verified_ns, row->verified_ns);
 }
 
@@ -123,7 +123,7 @@ static situ_status place_best_groups(situ_plan **out, situ_instance **instance, 
   n = add_unlike(rows, n, whole);
   situ_status status = place_all(out, instance, options, solve, whole, rows, n, &single, error);
   for (int32_t i = 0; status == SITU_STATUS_OK && n > 1 && i < n; i++)
-    if (*rows[i].name) (*instance)->all_verified_ns = least_verified(*instance, &rows[i]);
+    if (*rows[i].name) (*instance)->all_verified_ns = min_verified(*instance, &rows[i]);
   if (status == SITU_STATUS_OK && n > 1) {
     variants_describe(&note, rows, n, "devices that split operators, and the best plan",
                       "no plan with groups of these sizes takes");

@@ -5,8 +5,8 @@
 #include "bound/bound.h"
 #include "exact/block_list.h"
 
-/* Small problems are searched more widely, but for those that branch and bound solves sooner. */
-enum { WIDTH = 256, LARGEST_BLOCK = 16, SMALLER = 20, SMALL = 48, WIDER = 4 };
+/* Small problems are searched more widely; the smallest are solved as soon without. */
+enum { WIDTH = 256, LARGEST_BLOCK = 16, SMALLER = 12, SMALL = 48, WIDER = 4 };
 static const int64_t MAX_CHILDREN = 40000, OPERATORS_LIMIT = 4000;
 
 static void keep_better(const block_list **best, const block_list *found) {

@@ -2,13 +2,13 @@
  *
  * Let the memories be parted into an inner and an outer side, and s_v be 1 for operators of the inner one. At prices
  * u_d >= 0 of a nanosecond of each device, a tensor whose producer is inside and one of whose users is not adds at
- * least out = (the least price of its way out of a device inside) + (that of its way into one outside) to the priced
- * loads; one that goes the other way at least in, likewise. So for f, g >= 0 of its uses i with sum f_i <= out and sum
- * g_i <= in
+ * least out = (the minimum price of leaving a device inside) + (that of entering one outside) to the priced loads; one
+ * that crosses in the other direction at least in, likewise. So for f, g >= 0 of its uses i with sum f_i <= out and
+ * sum g_i <= in
  *
  *     what it adds  >=  sum over i of f_i (s_producer - s_i) + g_i (s_i - s_producer),
  *
- * and, with prices y >= 0 of a byte of each memory, no plan has a period T with less than
+ * and, with prices y >= 0 of a byte of each memory, every plan of period T has
  *
  *     T sum of u  >=  sum over items of min over d of (u_d p(item,d) + y_m(d) w(item) + [d inside] h_item)
  *                     -  sum of y_m cap_m,
@@ -42,7 +42,7 @@ typedef struct side_search {
   double max_time_price;       /* as an integer */
   int64_t *time, *byte;        /* [column], [room] the prices as integers; a byte's in 2^-20 */
   bool *inside;                /* [room] */
-  int64_t *in_cost, *out_cost; /* [item] its least priced cost inside and outside; FAR where it cannot be */
+  int64_t *in_cost, *out_cost; /* [item] its minimum priced cost inside and outside; FAR where it cannot be */
   int64_t *shift;              /* [item] h */
   int32_t *out_arc, *in_arc;   /* [use] */
   int64_t *out, *in;           /* [use] f and g */

@@ -51,6 +51,10 @@ typedef struct check_items {
 bool check_items_find(check_items *out, const judge *j);
 /* The weights of each item; sums saturate. NULL without memory. */
 int64_t *check_items_weights(const check_items *items, const judge *j);
+/* What tensors that cross a cut give to the items: gives ([items->n]) gets `out` less `in` ([use], judge->graph) of
+ * each use, its producer's item with that sign, its user's with the other. */
+void check_items_shares(__int128 *gives, const check_items *items, const judge *j, const int64_t *out,
+                        const int64_t *in);
 /* The edges of F between items of a contiguous pipeline: f->to[f->start[i] .. f->start[i + 1]), some more than once;
  * and an order of the items in which all edges go forward. False without memory. */
 typedef struct check_edges {

@@ -117,6 +117,17 @@ bool check_items_find(check_items *out, const judge *j) {
   return true;
 }
 
+void check_items_shares(__int128 *gives, const check_items *items, const judge *j, const int64_t *out,
+                        const int64_t *in) {
+  const situ_graph *g = j->graph;
+  for (int32_t t = 0; t < g->n_tensors; t++)
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      __int128 more = (__int128)out[i] - in[i];
+      gives[items->of[g->producer[t]]] += more;
+      gives[items->of[g->use[i]]] -= more;
+    }
+}
+
 /* Of group edges those between items. */
 bool check_edges_find(check_edges *f, int32_t *order, const check_items *items, const judge *j) {
   const situ_graph *g = j->graph;

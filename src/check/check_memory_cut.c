@@ -60,19 +60,13 @@ static __int128 min_cost(const judge *j, const check_items *items, int32_t i, co
 }
 
 static situ_status sum_up(int64_t *proved_ns, const judge *j, const cut *c, situ_error *error) {
-  const situ_graph *g = j->graph;
   check_items items;
   if (!check_items_find(&items, j)) return fail_no_memory(error);
   __int128 *gives = ARENA_ZERO(j->scratch, __int128, items.n), sum = 0;
   if (!gives) return fail_no_memory(error);
-  for (int32_t t = 0; t < g->n_tensors; t++) {
+  for (int32_t t = 0; t < j->graph->n_tensors; t++)
     if (!shares_are_allowed(j, c, t)) return SITU_STATUS_OK;
-    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-      __int128 more = (__int128)c->out[i] - c->in[i];
-      gives[items.of[g->producer[t]]] += more;
-      gives[items.of[g->use[i]]] -= more;
-    }
-  }
+  check_items_shares(gives, &items, j, c->out, c->in);
   for (int32_t i = 0; i < items.n; i++) {
     bool somewhere;
     sum += min_cost(j, &items, i, c, gives[i], &somewhere);

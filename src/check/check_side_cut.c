@@ -1,7 +1,7 @@
 /* The judge of cuts between two sides, for pipelines that are staged through the host. In a plan of period T no device
  * has a load above T and no memory holds more than its capacity. Let s be 1 for items in memories that are inside, and
- * u the prices of a nanosecond of each device. A tensor that is made inside and used outside pays at least for its way
- * out of some device inside, at that device's price, and for its way into some device outside; hosts pay nothing. Where
+ * u the prices of a nanosecond of each device. A tensor that is made inside and used outside pays at least for
+ * leaving some device inside, at that device's price, and for entering some device outside; hosts pay nothing. Where
  * the shares out_i of its uses add up to no more than that, and the shares in_i to no more than the same for a tensor
  * that is made outside and used inside, it pays at least sum of out_i (s_producer - s_i) + in_i (s_i - s_producer),
  * which is at most 0 for one that does not cross. So for any prices y of bytes
@@ -24,8 +24,8 @@ typedef struct sides {
 
 static bool is_inside(const judge *j, const sides *c, int32_t d) { return c->inside[j->platform->memory_of[d]] != 0; }
 
-/* The least price of a way of tensor t through the host from one side to the other; 2^78 at most for each half. */
-static __int128 least_crossing(const judge *j, const sides *c, int32_t t, bool from_inside) {
+/* The minimum price of sending tensor t through the host from one side to the other; at most 2^78 for each half. */
+static __int128 min_crossing(const judge *j, const sides *c, int32_t t, bool from_inside) {
   const int32_t *memory = j->platform->memory_of;
   int32_t host = memory[j->problem->host];
   __int128 out = -1, in = -1;
@@ -45,10 +45,10 @@ static bool shares_are_allowed(const judge *j, const sides *c, int32_t t) {
     out += c->out[i];
     in += c->in[i];
   }
-  return (out == 0 || out <= least_crossing(j, c, t, true)) && (in == 0 || in <= least_crossing(j, c, t, false));
+  return (out == 0 || out <= min_crossing(j, c, t, true)) && (in == 0 || in <= min_crossing(j, c, t, false));
 }
 
-/* The least cost of an item over the devices that can hold it, in 2^-20 of a priced nanosecond. */
+/* The minimum cost of an item over the devices that can hold it, in 2^-20 of a priced nanosecond. */
 static __int128 min_cost(const judge *j, const check_items *items, int32_t i, const sides *c, __int128 gives,
                          bool *somewhere) {
   int64_t bytes = 0;
@@ -68,19 +68,13 @@ static __int128 min_cost(const judge *j, const check_items *items, int32_t i, co
 }
 
 static situ_status sum_up(int64_t *proved_ns, const judge *j, const sides *c, situ_error *error) {
-  const situ_graph *g = j->graph;
   check_items items;
   if (!check_items_find(&items, j)) return fail_no_memory(error);
   __int128 *gives = ARENA_ZERO(j->scratch, __int128, items.n), sum = 0, prices = 0;
   if (!gives) return fail_no_memory(error);
-  for (int32_t t = 0; t < g->n_tensors; t++) {
+  for (int32_t t = 0; t < j->graph->n_tensors; t++)
     if (!shares_are_allowed(j, c, t)) return SITU_STATUS_OK;
-    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-      __int128 more = (__int128)c->out[i] - c->in[i];
-      gives[items.of[g->producer[t]]] += more;
-      gives[items.of[g->use[i]]] -= more;
-    }
-  }
+  check_items_shares(gives, &items, j, c->out, c->in);
   for (int32_t i = 0; i < items.n; i++) {
     bool somewhere;
     sum += min_cost(j, &items, i, c, gives[i], &somewhere);

@@ -57,20 +57,20 @@ static void add_verdict(const fact_lines *f, const situ_disaggregation *s) {
   const situ_disaggregation_summary *of = &s->summary;
   char time[TEXT_UNIT_BYTES], rate[TEXT_UNIT_BYTES];
   const char *keep = s->n > 0 ? s->plan[0][0]->problem->keep_name : NULL;
-  double most = 0;
-  for (int32_t i = 0; i < s->n; i++) most = s->rows[i].requests_per_s > most ? s->rows[i].requests_per_s : most;
+  double max = 0;
+  for (int32_t i = 0; i < s->n; i++) max = s->rows[i].requests_per_s > max ? s->rows[i].requests_per_s : max;
   if (of->together_requests_per_s > 0)
     FACT(f, "together", "%s requests/s with each copy doing both, %s for one request alone",
          rates_text(rate, of->together_requests_per_s),
          of->together_request_ns > 0 ? text_time(time, of->together_request_ns) : "no plan");
   else
     FACT(f, "together", "no plan was found where each copy does both");
-  bool both = of->together_requests_per_s > 0 && most > 0;
+  bool both = of->together_requests_per_s > 0 && max > 0;
   if (both && of->together_request_ns > 0)
     FACT(f, "apart", "%.2f times as many requests at most; a request in %.2f of the time",
-         most / of->together_requests_per_s, (double)s->rows[0].request_ns / (double)of->together_request_ns);
+         max / of->together_requests_per_s, (double)s->rows[0].request_ns / (double)of->together_request_ns);
   else if (both)
-    FACT(f, "apart", "%.2f times as many requests at most", most / of->together_requests_per_s);
+    FACT(f, "apart", "%.2f times as many requests at most", max / of->together_requests_per_s);
   if (of->max_requests_per_s > 0)
     FACT(f, "at most", "%s requests/s, proved for these devices and streams%s%s%s",
          rates_text(rate, of->max_requests_per_s), keep ? ", " : "", keep ? keep : "", keep ? " whole" : "");

@@ -96,28 +96,10 @@ TEST(what_cannot_be_split_is_refused) {
   expect_refused(o, SITU_STATUS_UNSUPPORTED, "exo cannot express");
 }
 
-/* A reserve is that of each member. */
-TEST(a_reserve_holds_for_each_member) {
+/* By how much the memory of the first device after the host shrinks where each GPU keeps 1 GiB free. */
+static int64_t reserved_bytes(const char *platform, const char *groups) {
   static const char *const rule = "reserve gpu=1GiB";
-  situ_instance_options o = asked("builtin:layered?operators=6", "cpu+4*v100-16g", "4");
-  situ_instance *i, *reserved;
-  situ_error error = {0};
-  must(situ_instance_open(&i, &o, &error), &error);
-  o.rules = &rule;
-  o.n_rules = 1;
-  must(situ_instance_open(&reserved, &o, &error), &error);
-  assert_int_equal(i->platform->devices[1].memory_bytes - reserved->platform->devices[1].memory_bytes, INT64_C(4)
-                                                                                                           << 30);
-  situ_instance_free(i);
-  situ_instance_free(reserved);
-}
-
-/* Unlike GPUs with shares: an operator takes as long as the slowest of them takes for its columns, by the times that
- * each takes alone for all of them; what is not split takes what the slower one takes. */
-/* Of a group with shares the full member leaves as much free as was asked for. */
-TEST(a_reserve_holds_for_the_full_member) {
-  static const char *const rule = "reserve gpu=1GiB";
-  situ_instance_options o = asked("builtin:layered?operators=6", "cpu+rtx4090+rtx3060-12g", "3,2");
+  situ_instance_options o = asked("builtin:layered?operators=6", platform, groups);
   situ_instance *i, *reserved;
   situ_error error = {0};
   must(situ_instance_open(&i, &o, &error), &error);
@@ -125,11 +107,19 @@ TEST(a_reserve_holds_for_the_full_member) {
   o.n_rules = 1;
   must(situ_instance_open(&reserved, &o, &error), &error);
   int64_t less = i->platform->devices[1].memory_bytes - reserved->platform->devices[1].memory_bytes;
-  assert_true(less * 2 / 5 >= (INT64_C(1) << 30) - 2); /* two fifths are on the smaller one, which is full first */
   situ_instance_free(i);
   situ_instance_free(reserved);
+  return less;
 }
 
+/* A reserve is that of each member; with shares, of the one that is full first: two fifths are on the smaller GPU. */
+TEST(a_reserve_holds_for_each_member) {
+  assert_int_equal(reserved_bytes("cpu+4*v100-16g", "4"), INT64_C(4) << 30);
+  assert_true(reserved_bytes("cpu+rtx4090+rtx3060-12g", "3,2") * 2 / 5 >= (INT64_C(1) << 30) - 2);
+}
+
+/* Unlike GPUs with shares: an operator takes as long as the slowest of them takes for its columns, by the times that
+ * each takes alone for all of them; what is not split takes what the slower one takes. */
 TEST(unlike_members_wait_for_the_slowest) {
   static const char model[] = "builtin:layered?operators=6&hidden=4096&rows=64&width=1";
   static const double share[] = {0.75, 0.25};
