@@ -19,7 +19,7 @@ $(BUILD)/build.ninja:
 demo: all
 	@tools/demo.sh $(BUILD)
 
-# The fast tier: every suite, with a tenth of the rounds. About a minute after the build.
+# The fast tier: every suite, with a tenth of the rounds. About two minutes after the build.
 test: setup-build setup-test $(BUILD)/build.ninja
 	@meson configure $(BUILD) -Dtests=enabled >/dev/null
 	@ninja -C $(BUILD) build.ninja >/dev/null || { cat $(BUILD)/meson-logs/meson-log.txt; exit 1; }

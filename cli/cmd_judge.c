@@ -14,6 +14,11 @@ static bool names_file(const char *word) {
   return dot && dot[1] && !strpbrk(word, " {[=:,\n");
 }
 
+static bool is_onnx(const char *operand) {
+  size_t n = strlen(operand);
+  return n > 5 && strcmp(operand + n - 5, ".onnx") == 0;
+}
+
 /* The text of a file, or the operand itself if there is no such file; free() it. NULL after a message. */
 static char *read_command(const char *operand, int *code) {
   enum { MAX_BYTES = 1 << 20 };
@@ -29,6 +34,10 @@ static char *read_command(const char *operand, int *code) {
   size_t n = file && text ? fread(text, 1, MAX_BYTES + 1, file) : 0;
   bool whole = !file || (text && !ferror(file) && n <= MAX_BYTES && !memchr(text, 0, n));
   if (file) fclose(file);
+  if (text && !whole && is_onnx(operand)) { /* a model that says where its nodes are */
+    snprintf(text, MAX_BYTES, "onnx-multidevice");
+    return text;
+  }
   if (text && whole) {
     if (file) text[n] = '\0';
     return text;
@@ -61,7 +70,7 @@ static int run(arguments *a) {
   if (!text) return code;
   progress p;
   progress_of_solve(&p, &a->solve);
-  a->instance.model = a->n_operands > 1 ? a->operands[1] : NULL;
+  a->instance.model = a->n_operands > 1 ? a->operands[1] : is_onnx(a->operands[0]) ? a->operands[0] : NULL;
   a->judge.command = text;
   a->judge.solve = &a->solve;
   situ_status status = situ_judge(&j, &a->instance, &a->judge, &error);
@@ -77,11 +86,13 @@ const command judge_command = {
     .summary = "say if a command of llama.cpp, vLLM, ... fits, and what is better",
     .usage = "COMMAND [MODEL]",
     .about =
-        "Reads a command line of llama.cpp, vLLM, SGLang, Megatron-LM or torchtitan (in quotes, with the variables "
-        "before it), "
-        "or a file: a device_map of transformers, shards of exo, split points of PyTorch, stages of torchtitan, "
-        "session "
-        "settings of ONNX Runtime, affinities of OpenVINO. Says which layers it puts where, whether that fits the "
+        "Reads a command line of llama.cpp, vLLM, SGLang, Megatron-LM, torchtitan, koboldcpp, llama-cpp-python or LM "
+        "Studio (in quotes, with the variables before it), or a file: what ollama ps prints, a Modelfile or a request "
+        "to "
+        "ollama, a device_map of transformers, shards of exo, split points of PyTorch, stages of torchtitan, session "
+        "settings or labels of ONNX Runtime, an ONNX model with device configurations, affinities of OpenVINO, a table "
+        "of "
+        "--write csv. Says which layers it puts where, whether that fits the "
         "machine, how fast it is predicted to be, and finds the best plan that the same program can run, with its "
         "bound and its options. Context, streams and cache type are those of the command unless options state others. "
         "MODEL is the file of the model, if the command does not name one that is here. Exit code 4 if the command "

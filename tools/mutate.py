@@ -43,6 +43,8 @@ PROGRAMS = [
     ("src/check/check_(cut_vertex|block)", PROOFS + ["oracle-certificates"]),
     ("src/check/check_visit_labels", ["certificate-rules", "certificate", "visit-labels", "oracle-certificates"]),
     ("src/check/check_overlap", JUDGE + ["overlap"]),
+    ("src/check/check_stages", ["stages"]),
+    ("src/check/check_recomputed", JUDGE + ["recompute", "oracle-micro_batches"]),
     ("src/check/check_memory_cut", PROOFS + ["oracle-min_cut"]),
     ("src/check/check_side_cut", PROOFS + ["oracle-side_cut"]),
     ("src/check/check_unit_chain", PROOFS + ["unit-chain", "branch-chain"]),

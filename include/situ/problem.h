@@ -50,7 +50,10 @@ typedef enum situ_communication {
 typedef enum situ_schedule {
   SITU_SCHEDULE_1F1B = 0, /* the maximum of forward + backward load of a resource: passes alternate */
   SITU_SCHEDULE_GPIPE,    /* the maximum forward + the maximum backward load: all forward passes, then all backward */
-  SITU_SCHEDULE_ZB_H1     /* as 1F1B, but gradients of weights wait until a device is idle or its memory is full */
+  SITU_SCHEDULE_ZB_H1,    /* as 1F1B, but gradients of weights wait until a device is idle or its memory is full */
+  /* With several parts (chunks) of the model on each device, and fixed orders of passes: */
+  SITU_SCHEDULE_INTERLEAVED, /* 1F1B by chunks, which go round the devices (Narayanan et al. 2021) */
+  SITU_SCHEDULE_ZB_V         /* zero bubble by two chunks, which go there and back (Qi et al. 2024) */
 } situ_schedule;
 
 typedef struct situ_problem_options {
@@ -72,6 +75,7 @@ typedef struct situ_problem_options {
   int32_t micro_batches;  /* pipeline, training: a step is so many inputs and one update, and its schedule says how many
                              of them a device keeps (docs/model.md, "Steps of several micro-batches"), so in_flight is
                              not given; 0: in_flight says it */
+  int32_t chunks;         /* schedule interleaved: the parts of each device, at least 2; 0: 2. zb-v has 2 */
   int32_t zero;           /* pipeline, training, replicate: what the devices that share a part hold in shares: 1 states
                              of the optimizer, 2 gradients too, 3 weights too (ZeRO, FSDP); 0: nothing */
   int64_t max_period_ns;  /* stream, latency: limit on a plan's period; 0: none */
@@ -166,7 +170,7 @@ SITU_API const char *situ_objective_name(situ_objective objective);
 SITU_API const char *situ_execution_name(situ_execution execution);
 SITU_API const char *situ_communication_name(situ_communication communication);
 SITU_API const char *situ_contention_name(situ_contention contention);
-SITU_API const char *situ_schedule_name(situ_schedule schedule); /* "1f1b", "gpipe" */
+SITU_API const char *situ_schedule_name(situ_schedule schedule); /* "1f1b", "gpipe", "zb-h1", ... */
 
 #ifdef __cplusplus
 }

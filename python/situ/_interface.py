@@ -54,7 +54,7 @@ SITU_FORM_ALIKE = 4096
 (SITU_EXECUTION_DEFAULT, SITU_EXECUTION_STREAM, SITU_EXECUTION_CALLS, SITU_EXECUTION_PIPELINE) = range(4)
 (SITU_CONTENTION_LINK, SITU_CONTENTION_NONE) = range(2)
 (SITU_COMMUNICATION_DEFAULT, SITU_COMMUNICATION_HOST_STAGED, SITU_COMMUNICATION_LINK) = range(3)
-(SITU_SCHEDULE_1F1B, SITU_SCHEDULE_GPIPE, SITU_SCHEDULE_ZB_H1) = range(3)
+(SITU_SCHEDULE_1F1B, SITU_SCHEDULE_GPIPE, SITU_SCHEDULE_ZB_H1, SITU_SCHEDULE_INTERLEAVED, SITU_SCHEDULE_ZB_V) = range(5)
 (SITU_PRECISION_AS_STORED, SITU_PRECISION_F32, SITU_PRECISION_F16, SITU_PRECISION_BF16, SITU_PRECISION_I8) = range(5)
 (SITU_OPTIMIZER_DEFAULT, SITU_OPTIMIZER_NONE, SITU_OPTIMIZER_SGD, SITU_OPTIMIZER_MOMENTUM,
  SITU_OPTIMIZER_ADAM, SITU_OPTIMIZER_ADAM_MIXED, SITU_OPTIMIZER_ADAFACTOR, SITU_OPTIMIZER_ADAM_8BIT) = range(8)
@@ -289,10 +289,11 @@ class situ_problem_options(Structure):
     _fields_ = [("size", c_size_t), ("objective", c_int), ("execution", c_int), ("contention", c_int), ("overlap",
                 c_int), ("communication", c_int), ("free", c_bool), ("async_copies", c_bool), ("schedule", c_int),
                 ("replicate", c_bool), ("in_flight", c_int32), ("copies", c_int32), ("max_calls", c_int32),
-                ("micro_batches", c_int32), ("zero", c_int32), ("max_period_ns", c_int64), ("max_latency_ns",
-                c_int64), ("pins", POINTER(c_int32)), ("unused", POINTER(c_bool)), ("keep_together",
-                POINTER(c_int32)), ("secondary_costs", c_void_p), ("max_secondary_ns", c_int64), ("secondary_name",
-                c_char_p), ("keep_name", c_char_p), ("names", c_char_p), ("max_unknown_percent", c_double)]
+                ("micro_batches", c_int32), ("chunks", c_int32), ("zero", c_int32), ("max_period_ns", c_int64),
+                ("max_latency_ns", c_int64), ("pins", POINTER(c_int32)), ("unused", POINTER(c_bool)),
+                ("keep_together", POINTER(c_int32)), ("secondary_costs", c_void_p), ("max_secondary_ns", c_int64),
+                ("secondary_name", c_char_p), ("keep_name", c_char_p), ("names", c_char_p), ("max_unknown_percent",
+                c_double)]
 
 class situ_problem_summary(Structure):
     _fields_ = [("size", c_size_t), ("objective", c_int), ("execution", c_int), ("communication", c_int), ("overlap",

@@ -47,6 +47,7 @@ class Options(TypedDict, total=False):
     zero: int
     in_flight: int
     micro_batches: int
+    chunks: int
     copies: int
     calls: int
     max_period: float  # ms

@@ -17,7 +17,6 @@
 #include "problem/problem.h"
 #include "read/reader.h"
 #include "sim/token_rates.h"
-#include "situ/solve.h"
 
 static const double DEFAULT_LIMIT_S = 1, MIN_GAIN = 0.01; /* of twice as many streams, in requests */
 enum { MAX_STREAMS = 1024, PREFILL = 0, DECODE = 1, NEITHER = 2 };

@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "cost/efficiency.h"
-#include "cost/tensor_split.h"
+#include "cost/training_split.h"
 #include "platform/grouped.h"
 #include "read/reader.h"
 
@@ -59,10 +59,10 @@ static situ_status check_split(const situ_instance *i, situ_error *error) {
   if (i->model->costs && i->platform == i->model->platform)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, g->model,
                      "has its own measured times; operators split for estimated costs only");
-  for (int32_t v = 0; v < g->n_operators; v++)
+  for (int32_t v = 0; v < g->n_operators && !g->made_training; v++)
     if (g->phase[v] != SITU_PHASE_FORWARD)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v],
-                       "belongs to a training step, whose operators groups of devices do not split yet");
+                       "is of a training step that situ did not make, whose operators groups of devices do not split");
   return SITU_STATUS_OK;
 }
 
@@ -147,6 +147,9 @@ static situ_status group_devices(situ_platform **out, const situ_instance *i, co
   equals |= platform_max_together(i->platform, i->alone) < k; /* which the message is about */
   if (n == 0 || (equals && n_equal == n))
     return platform_grouped(out, i->platform, k, tensor_split_extra_bytes(split, k), i->alone, error);
+  if (i->model->graph->made_training)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "training steps split evenly only: over %d equal devices",
+                     (int)k);
   return group_by_shares(out, i->platform, split, share, n, i->alone, error);
 }
 
@@ -161,7 +164,7 @@ situ_status instance_make_groups(situ_instance *i, situ_error *error) {
   if (k == 1) return SITU_STATUS_OK;
   TRY(check_split(i, error));
   i->alone = find_alone(i, i->arena);
-  if (!i->alone || !split || !tensor_split_find(split, i->model->graph, i->arena)) return fail_no_memory(error);
+  if (!i->alone || !split || !training_split_find(split, i->model->graph, i->arena)) return fail_no_memory(error);
   TRY(group_devices(&grouped, i, split, k, error));
   i->split = split;
   i->ungrouped = i->own_platform;

@@ -27,21 +27,20 @@ static json_value *dims_json(const situ_read_options *read) {
   bool ok = o != NULL;
   for (int32_t i = 0; ok && i < read->n_dims; i++)
     ok = json_set(o, read->dims[i].name, json_new_int(read->dims[i].value));
-  if (ok) return o;
-  json_free(o);
-  return NULL;
+  return json_if(ok, o);
 }
 
 /* The dimensions whose sizes are guesses: reading the model with what "dims" and "default_dim" say would not show it.
  * NULL without memory. */
 static json_value *assumed_json(const situ_graph *g) {
+  int32_t n = 0;
+  for (int32_t k = 0; k < g->n_guesses; k++) n += g->guesses[k].kind == SITU_GUESS_SIZE;
+  if (n == 0) return JSON_ABSENT;
   json_value *names = json_new_array();
   bool ok = names != NULL;
   for (int32_t k = 0; ok && k < g->n_guesses; k++)
     if (g->guesses[k].kind == SITU_GUESS_SIZE) ok = json_push(names, json_new_text(g->guesses[k].subject));
-  if (ok) return names;
-  json_free(names);
-  return NULL;
+  return json_if(ok, names);
 }
 
 /* The value of an option as a member; NULL where it is at its default and need not be said, or without memory. */
@@ -88,14 +87,11 @@ static instance_options resolved(const situ_instance *i) {
 
 static json_value *costs_json(const situ_instance *i, const instance_options *said) {
   char hash[INSTANCE_HASH_BYTES];
-  json_value *o = json_new_object();
-  bool ok = o && json_set(o, "source", json_new_text(i->costs->source));
-  ok = ok && options_json(o, SITU_OPTION_COST, &said->cost);
+  json_value *o = JSON_OBJECT({"source", json_new_text(i->costs->source)});
+  bool ok = options_json(o, SITU_OPTION_COST, &said->cost);
   if (said->cost.table_path)
     ok = ok && json_set(o, "table_hash", json_new_text(instance_hash_text(hash, i->own_costs->table_hash)));
-  if (ok) return o;
-  json_free(o);
-  return NULL;
+  return json_if(ok, o);
 }
 
 /* The rules themselves, so that a plan is judged by what held when it was made. */
@@ -125,30 +121,22 @@ static bool constraints_json(json_value *o, const situ_instance *i) {
 json_value *instance_to_json(const situ_instance *i) {
   char hash[INSTANCE_HASH_BYTES];
   instance_options said = resolved(i);
-  json_value *o = json_new_object();
-  bool ok = o && json_set(o, "model", json_new_text(said.call.model));
-  ok = ok && json_set(o, "model_hash", json_new_text(instance_hash_text(hash, i->model->hash)));
-  ok = ok && options_json(o, SITU_OPTION_READ, &said.read);
-  ok = ok && json_set(o, "dims", dims_json(&said.read));
-  json_value *assumed = ok ? assumed_json(i->model->graph) : NULL;
-  ok = assumed && ok;
-  if (json_size(assumed) > 0)
-    ok = json_set(o, "assumed_dims", assumed);
-  else
-    json_free(assumed);
+  json_value *o = JSON_OBJECT({"model", json_new_text(said.call.model)},
+                              {"model_hash", json_new_text(instance_hash_text(hash, i->model->hash))});
+  bool ok = options_json(o, SITU_OPTION_READ, &said.read);
   const char *named = said.call.platform ? said.call.platform : i->own_platform ? SITU_DEFAULT_PLATFORM : NULL;
-  ok = ok && json_set(o, "platform", named ? json_new_text(named) : json_new_null());
-  if (named && strcmp(named, THIS_HOST) == 0)
-    ok = ok && json_set(o, "host", platform_to_json(i->ungrouped ? i->ungrouped : i->platform, false));
-  ok = ok && json_set(o, "platform_hash", json_new_text(instance_hash_text(hash, platform_hash(i->platform, true))));
-  ok = ok && json_set(o, "costs", costs_json(i, &said));
+  bool here = named && strcmp(named, THIS_HOST) == 0;
+  ok = JSON_SET(o, {"dims", dims_json(&said.read)}, {"assumed_dims", assumed_json(i->model->graph)},
+                {"platform", json_new_text(named)},
+                {"host", here ? platform_to_json(i->ungrouped ? i->ungrouped : i->platform, false) : JSON_ABSENT},
+                {"platform_hash", json_new_text(instance_hash_text(hash, platform_hash(i->platform, true)))},
+                {"costs", costs_json(i, &said)}) &&
+       ok;
   ok = ok && options_json(o, SITU_OPTION_PROBLEM, &said.problem);
   ok = ok && options_json(o, SITU_OPTION_INSTANCE, &said.call);
   if (said.rules_text) ok = ok && json_set(o, "rules", rules_json(said.rules_text));
   ok = ok && constraints_json(o, i);
-  if (ok) return o;
-  json_free(o);
-  return NULL;
+  return json_if(ok, o);
 }
 
 /* ---- reading ---- */

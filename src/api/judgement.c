@@ -1,7 +1,6 @@
 /* A command of another program against the best plan that this program can run. */
 #include "api/judgement.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "base/text.h"
 #include "plan/plan.h"
 #include "read/reader.h"
+#include "sim/token_rates.h"
 #include "write/writer.h"
 
 static const double DEFAULT_LIMIT_S = 5;
@@ -122,8 +122,10 @@ static situ_status judge_given(judge_call *q) {
   if (!own.tensor_parallel) own.tensor_parallel = "1";
   TRY(situ_instance_open(&i, &own, q->error));
   int32_t *device = ARENA_NEW(j->arena, int32_t, i->problem->n_operators);
-  situ_status status =
-      device ? q->format->reading->devices(device, i->problem, q->command, q->error) : fail_no_memory(q->error);
+  const plan_reading *r = q->format->reading;
+  situ_status status = !device            ? fail_no_memory(q->error)
+                       : r->model_devices ? r->model_devices(device, i->problem, q->command, own.model, q->error)
+                                          : r->devices(device, i->problem, q->command, q->error);
   if (status == SITU_STATUS_OK && (q->format->engine || q->asked.hosts_alone))
     status = leave_unused(q, &own, i, device);
   situ_instance_free(i);
@@ -166,6 +168,30 @@ static situ_status find_best(judge_call *q) {
   return find_best_by(q, true, given);
 }
 
+/* The rate of decoding of a placement before the cache fills, which people measure; that of the plan is at its end. */
+static situ_status rate_when_empty(double *rate, const situ_plan *plan, const situ_instance *of, situ_error *error) {
+  enum { FEW = 512 };
+  const situ_graph *g = of->graph;
+  instance_options o = of->options;
+  situ_instance *i = NULL;
+  situ_plan *short_plan = NULL;
+  bool decodes = o.read.prompt == 0 && o.read.generate == 0 && g->streams > 0 && g->cache_tokens / g->streams > FEW;
+  if (!decodes || !plan_exists(plan) || plan->problem->objective != SITU_OBJECTIVE_LATENCY) return SITU_STATUS_OK;
+  o.read.context = 1;
+  o.call.fix = NULL;
+  o.call.n_writers = 0;
+  o.call.max_ttft_ns = 0;
+  o.call.min_speed = 0;
+  o.problem = (situ_problem_options){.size = sizeof o.problem};
+  situ_status status = instance_open(&i, &o, error);
+  if (status == SITU_STATUS_OK && i->problem->n_operators == plan->problem->n_operators)
+    status = situ_simulate(&short_plan, i->problem, plan->device, NULL, error);
+  if (status == SITU_STATUS_OK && short_plan) *rate = token_rates_of(short_plan, i->model).decode;
+  situ_plan_free(short_plan);
+  situ_instance_free(i);
+  return status;
+}
+
 static situ_status describe(judge_call *q) {
   situ_judgement *j = q->into;
   char *text = NULL;
@@ -191,6 +217,8 @@ static situ_status judge(judge_call *q, const situ_judge_options *o) {
   TRY(take_request(q));
   TRY(judge_given(q));
   TRY(find_best(q));
+  TRY(rate_when_empty(&q->into->given_when_empty, q->into->given, q->into->given_instance, q->error));
+  TRY(rate_when_empty(&q->into->best_when_empty, q->into->best, q->into->best_instance, q->error));
   return describe(q);
 }
 

@@ -10,6 +10,7 @@ struct situ_judgement {
   situ_instance *given_instance, *best_instance;
   situ_plan *given, *best;
   const char *format, *better, *notes;
+  double given_when_empty, best_when_empty; /* tokens per second in decoding with an empty cache; 0: not asked */
 };
 
 #endif

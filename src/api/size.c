@@ -2,7 +2,6 @@
  * the value shows where no plan can meet it. */
 #include "api/size.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "api/instance.h"

@@ -2,7 +2,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +96,35 @@ bool json_set(json_value *object, const char *key, json_value *value) {
 }
 
 bool json_push(json_value *array, json_value *value) { return json_array_append_new(inner(array), inner(value)) == 0; }
+
+json_value *json_new_ints(const int64_t *values, int64_t n) {
+  json_value *made = json_new_array();
+  bool ok = made != NULL;
+  for (int64_t i = 0; ok && i < n; i++) ok = json_push(made, json_new_int(values[i]));
+  return json_if(ok, made);
+}
+
+static const char absent;
+json_value *const json_absent = (json_value *)(uintptr_t)&absent;
+
+bool json_set_all(json_value *object, const json_pair *pairs, size_t n) {
+  bool ok = object != NULL;
+  for (size_t i = 0; i < n; i++)
+    if (pairs[i].value != json_absent) ok &= json_set(object, pairs[i].key, pairs[i].value);
+  return ok;
+}
+
+json_value *json_object_of(const json_pair *pairs, size_t n) {
+  json_value *made = json_new_object();
+  return json_if(json_set_all(made, pairs, n), made);
+}
+
+json_value *json_array_of(json_value *const *values, size_t n) {
+  json_value *made = json_new_array();
+  bool ok = made != NULL;
+  for (size_t i = 0; i < n; i++) ok &= json_push(made, values[i]);
+  return json_if(ok, made);
+}
 
 static bool is_row(const json_t *t) {
   if (!json_is_array(t)) return false;

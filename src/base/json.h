@@ -30,6 +30,8 @@ typedef enum json_kind {
  * levels of nesting are errors: BAD_INPUT. NO_MEMORY where memory ran out. */
 situ_status json_parse(json_value **out, const char *bytes, size_t n, const char *where, situ_error *error);
 situ_status json_read(json_value **out, const char *path, situ_error *error);
+/* Writes a tree to a file (file_write), and frees it; NULL is one for which memory ran out. */
+situ_status json_write(const char *path, json_value *root, int indent, situ_error *error);
 void json_free(json_value *root);
 
 json_kind json_kind_of(const json_value *v);
@@ -60,8 +62,33 @@ json_value *json_new_int(int64_t value);
 json_value *json_new_number(double value); /* null when not finite */
 json_value *json_new_bool(bool value);
 json_value *json_new_null(void);
+json_value *json_new_ints(const int64_t *values, int64_t n);
 bool json_set(json_value *object, const char *key, json_value *value);
 bool json_push(json_value *array, json_value *value);
+
+/* Whole trees: JSON_OBJECT({"name", json_new_text(name)}, {"limit", limit < 0 ? JSON_ABSENT : json_new_int(limit)}),
+ * and JSON_ARRAY(json_new_int(1), json_new_null()); JSON_SET adds such members to an object. */
+typedef struct json_pair {
+  const char *key;
+  json_value *value; /* taken over, also where another one fails */
+} json_pair;
+extern json_value *const json_absent;
+#define JSON_ABSENT json_absent
+#define JSON_PAIRS(...) (const json_pair[]){__VA_ARGS__}, sizeof((const json_pair[]){__VA_ARGS__}) / sizeof(json_pair)
+#define JSON_OBJECT(...) json_object_of(JSON_PAIRS(__VA_ARGS__))
+#define JSON_SET(object, ...) json_set_all((object), JSON_PAIRS(__VA_ARGS__))
+#define JSON_ARRAY(...) \
+  json_array_of((json_value *const[]){__VA_ARGS__}, sizeof((json_value *const[]){__VA_ARGS__}) / sizeof(json_value *))
+json_value *json_object_of(const json_pair *pairs, size_t n);
+bool json_set_all(json_value *object, const json_pair *pairs, size_t n);
+json_value *json_array_of(json_value *const *values, size_t n);
+
+/* A tree that is whole; else it is freed, and NULL. */
+static inline json_value *json_if(bool whole, json_value *tree) {
+  if (whole) return tree;
+  json_free(tree);
+  return NULL;
+}
 /* Text of a tree (free() it), keys in the order they were set, numbers with the fewest digits that give
  * them again (17 with indent 0); indent 0 is one line, else every member has its line, and so has every array that
  * holds no other. */

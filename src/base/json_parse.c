@@ -300,3 +300,11 @@ situ_status json_read(json_value **out, const char *path, situ_error *error) {
   file_close(&view);
   return status;
 }
+
+situ_status json_write(const char *path, json_value *root, int indent, situ_error *error) {
+  char *text = root ? json_print(root, indent) : NULL;
+  json_free(root);
+  situ_status status = text ? file_write(path, text, strlen(text), error) : fail_no_memory(error);
+  free(text);
+  return status;
+}

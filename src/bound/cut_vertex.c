@@ -22,7 +22,12 @@ static situ_status cut_vertex_compute(int64_t *lower_ns, certificate *proof, con
   block_list chain, wider, thinner;
   const block_list *best = NULL;
   block_finding *findings = NULL;
-  block_list_limits limits = {.width = WIDTH, .max_children = MAX_CHILDREN, .budget = b, .findings = &findings};
+  block_list_limits limits = {.first_width = p->n_operators > SMALL ? WIDTH / WIDER : WIDTH,
+                              .width = WIDTH,
+                              .max_children = MAX_CHILDREN,
+                              .upper_ns = BLOCK_FAR_NS,
+                              .budget = b,
+                              .findings = &findings};
   if (!block_machine_init(&machine, p, scratch) || !thin_first(&whole, p, scratch) ||
       !block_list_find(&chain, &machine, &whole, &limits, scratch))
     return fail_no_memory(error);

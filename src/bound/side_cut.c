@@ -25,7 +25,7 @@
 #include "bound/area_search.h"
 #include "bound/bound.h"
 
-enum { BYTE_BITS = 20, MAX_SIDES = 8, MAX_SWEEPS = 3, MAX_STEPS = 12, MAX_ARCS = 1 << 19 };
+enum { BYTE_BITS = 20, MAX_SIDES = 8, MAX_SWEEPS = 3, MAX_STEPS = 12, MAX_ARCS = 1 << 21 };
 static const int64_t MAX_TIME_PRICE = (int64_t)1 << 24, MAX_BYTE_PRICE = (int64_t)1 << 52;
 static const double MAX_PRICED = 0x1p57; /* all that one price list charges: flows stay below MAX_FLOW_ENDLESS */
 static const double STEP = 2, CLOSE = 1e-6, GAINED = 1e-5;

@@ -1,6 +1,5 @@
 #include "chain/visit_path.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"

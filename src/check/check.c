@@ -78,6 +78,7 @@ static situ_status tie_graph(judge *j, situ_graph *own, situ_error *error) {
   for (int32_t v = 0; v < n; v++) size[disjoint_root(into, v)]++;
   *own = *j->problem->given;
   if (j->problem->costs->workspace_bytes) own->workspace_bytes = j->problem->costs->workspace_bytes;
+  if (j->problem->costs->held_bytes) own->size_bytes = j->problem->costs->held_bytes;
   own->weight_bytes = min_weights(j);
   if (!own->weight_bytes) return fail_no_memory(error);
   own->n_colocations = 0;

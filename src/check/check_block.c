@@ -1,13 +1,14 @@
 /* The search of check/check_block.h. A state is a set of operators that have ended, when each device is free, and when
- * each tensor that is still needed is in each memory. States are grown by one operator at a time; one that is nowhere
- * sooner than another of its set goes, and so does one whose chains of operators to come reach the limit. */
+ * each tensor that is still needed is in each memory. States are grown by one operator at a time, in order of starts:
+ * what comes later starts no sooner. One that is nowhere sooner than another of its set goes, and so does one whose
+ * chains of operators to come reach the limit. */
 #include "check/check_block.h"
 
 #include <string.h>
 
 #include "base/checked.h"
 
-enum { DEVICES = 64, BUCKETS = 1024, LAYER = 20000 };
+enum { DEVICES = 64, BUCKETS = 1024, LAYER = 1 << 16 };
 static const int64_t FAR = (int64_t)1 << 55; /* later than anything: some of these may be added */
 
 /* Times and tails are capped at FAR, and no more than three are added: below 2^57. Numbers by node and device are
@@ -365,10 +366,10 @@ static bool grow(block *b, const state *from, int32_t i, int32_t d) {
   uint64_t mask = from->mask | (uint64_t)1 << x->bit;
   int64_t end_ns[BLOCK_MEMORIES], at = (int64_t)i * b->n_devices + d;
   memcpy(b->child, from->time_ns, (size_t)b->length * sizeof(int64_t));
-  int64_t end = capped(max64(b->child[d], inputs_at(b, b->child, x, memory_of(b, d))) + b->p_ns[at]);
+  int64_t start = max64(b->child[d], inputs_at(b, b->child, x, memory_of(b, d))), end = capped(start + b->p_ns[at]);
   b->work->done += b->length;
   if (capped(end + b->tail_ns[at]) >= b->limit_ns) return false;
-  b->child[d] = end;
+  for (int32_t e = 0; e < b->n_devices; e++) b->child[e] = e == d ? end : max64(b->child[e], start);
   for (int32_t m = 0; m < b->n_memories; m++) end_ns[m] = m == memory_of(b, d) ? end : FAR;
   for (int32_t k = x->first_out; k < x->first_out + x->n_out; k++) hand_on(b, b->child, k, end_ns);
   for (int32_t g = i + 1; g < b->n_nodes; g++)

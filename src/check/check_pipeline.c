@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "check/check_chunks.h"
 #include "check/model_rules.h"
 #include "platform/routes.h"
 
@@ -341,6 +342,19 @@ static bool in_shares(const situ_problem *p, int32_t v, int64_t *whole_bytes) {
   }
 }
 
+/* Adds what is kept of each input, as many as kept[device] says. */
+static void add_stash(judge *j, const int64_t *kept, int64_t *stash) {
+  const situ_graph *g = j->graph;
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    int32_t u = g->producer[t], d = j->plan->device[u], m = j->platform->memory_of[d];
+    bool used_later = false;
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+      used_later = used_later || g->phase[g->use[i]] != SITU_PHASE_FORWARD;
+    if (used_later && g->phase[u] == SITU_PHASE_FORWARD)
+      stash[m] = sat_add(stash[m], sat_mul(kept ? kept[d] : 1, g->size_bytes[t]));
+  }
+}
+
 /* weights, or a share + kept inputs * stash + the maximum that an operator takes; calls have no stash. */
 situ_status check_static_memory(judge *j, const int64_t *kept, const int32_t *shared, int64_t **memory_bytes,
                                 situ_error *error) {
@@ -362,14 +376,10 @@ situ_status check_static_memory(judge *j, const int64_t *kept, const int32_t *sh
     int64_t *sum = &weights[j->platform->memory_of[d]];
     *sum = sat_add(*sum, rounded_up(shares[d], shared[d]));
   }
-  for (int32_t t = 0; pipeline && t < g->n_tensors; t++) {
-    int32_t u = g->producer[t], d = j->plan->device[u], m = j->platform->memory_of[d];
-    bool used_later = false;
-    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
-      used_later = used_later || g->phase[g->use[i]] != SITU_PHASE_FORWARD;
-    if (used_later && g->phase[u] == SITU_PHASE_FORWARD)
-      stash[m] = sat_add(stash[m], sat_mul(kept ? kept[d] : 1, g->size_bytes[t]));
-  }
+  if (pipeline && (j->problem->chunks == 0 || !shared))
+    add_stash(j, kept, stash);
+  else if (pipeline)
+    TRY(check_chunks(j, stash, error));
   for (int32_t m = 0; m < n; m++) weights[m] = sat_add(weights[m], sat_add(stash[m], greatest[m]));
   *memory_bytes = weights;
   return SITU_STATUS_OK;

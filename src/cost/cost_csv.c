@@ -91,9 +91,7 @@ static json_value *times_of(const csv *c) {
   bool ok = times != NULL;
   for (int32_t i = 0; ok && i < c->n_columns; i++)
     if (c->title[i] && c->cell[i][0]) ok = json_set(times, c->title[i], time_of(c->cell[i]));
-  if (ok) return times;
-  json_free(times);
-  return NULL;
+  return json_if(ok, times);
 }
 
 /* Reads a row of a single operator, or of the head of a kernel. Rows of other members come in a second pass. */
@@ -107,11 +105,9 @@ static situ_status read_head(csv *c, situ_error *error) {
   int64_t there = string_map_put(c->numbers, name, c->n_members);
   if (there < 0) return fail_no_memory(error);
   if (there != c->n_members) return bad(c, "a kernel is in the table twice", error);
-  json_value *group = json_new_object(), *members = c->members[c->n_members++] = json_new_array();
-  bool ok = members && json_push(members, json_new_text(name));
-  ok = json_set(group, "operators", members) && ok;
-  ok = ok && json_set(group, "times", times_of(c));
-  return json_push(c->groups, group) && ok ? SITU_STATUS_OK : fail_no_memory(error);
+  json_value *members = c->members[c->n_members++] = JSON_ARRAY(json_new_text(name));
+  bool ok = json_push(c->groups, JSON_OBJECT({"operators", members}, {"times", times_of(c)}));
+  return ok ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
 static situ_status read_member(csv *c, situ_error *error) {

@@ -43,9 +43,7 @@ static json_value *in_ns(const joining *j, const json_value *time) {
     bool ok = steps;
     for (json_member m = {0}; ok && json_next(time, &m);)
       ok = json_set(steps, m.key, json_kind_of(m.value) == JSON_OBJECT_KIND ? json_new_text("") : in_ns(j, m.value));
-    if (ok) return steps;
-    json_free(steps);
-    return NULL;
+    return json_if(ok, steps);
   }
   if (kind == JSON_INT && j->unit_ns == 1) return json_new_int(json_int(time, 0));
   bool number = kind == JSON_INT || kind == JSON_NUMBER;

@@ -1,5 +1,4 @@
 /* What a cost table says of its measurement, against this machine. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"

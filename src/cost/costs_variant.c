@@ -42,6 +42,12 @@ static bool copy_operators(situ_costs *out, const situ_costs *c) {
   return true;
 }
 
+static bool copy_held(situ_costs *out, const situ_costs *c) {
+  if (c->held_bytes && !(out->held_bytes = ARENA_NEW(out->arena, int64_t, out->n_tensors))) return false;
+  for (int32_t t = 0; c->held_bytes && t < out->n_tensors; t++) out->held_bytes[t] = c->held_bytes[t % c->n_tensors];
+  return true;
+}
+
 static void copy_transfers(situ_costs *out, const situ_costs *c) {
   memcpy(out->transfer_rows, c->transfer_rows, (size_t)c->n_rows * (size_t)c->n_kinds * sizeof(int64_t));
   for (int32_t t = 0; t < out->n_tensors; t++)
@@ -68,7 +74,8 @@ static situ_costs *copy_costs(const situ_costs *c, int32_t n, int32_t n_classes,
   out->n_kernels = c->n_kernels * n;
   out->moved_bytes = sat_mul(c->moved_bytes, n);
   copy_transfers(out, c);
-  if (copy_classes(out, c, from) && copy_operators(out, c) && out->source && (out->unit_name || !c->unit_name))
+  if (copy_classes(out, c, from) && copy_operators(out, c) && copy_held(out, c) && out->source &&
+      (out->unit_name || !c->unit_name))
     return out;
   situ_costs_free(out);
   return NULL;

@@ -6,7 +6,6 @@
  * On a group of devices, the work of its busiest member, plus collectives (cost/tensor_split.h). Operators without work
  * (reshapes, constants) take 0 ns: engines fold them away. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +17,7 @@
 #include "cost/cost_models.h"
 #include "cost/cpu_rates.h"
 #include "cost/efficiency.h"
-#include "cost/tensor_split.h"
+#include "cost/training_split.h"
 #include "graph/graph.h"
 #include "platform/catalogue.h"
 #include "platform/platform.h"
@@ -238,7 +237,7 @@ static bool split_times(splitting *s, const roof *roofs) {
     group_members of = members_of(s->platform, device);
     if (of.k < 2) continue;
     if (!s->arena)
-      ok = (s->arena = arena_new()) && tensor_split_find(&s->split, s->g, s->arena) &&
+      ok = (s->arena = arena_new()) && training_split_find(&s->split, s->g, s->arena) &&
            ARENA_ARRAYS(c->arena, ZEROS(c->collective_ns, n_times), ZEROS(c->one_member_ns, n_times),
                         ZEROS(c->each_member_ns, n_times));
     for (int32_t i = 0; ok && i < of.n; i++) {

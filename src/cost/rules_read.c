@@ -327,6 +327,15 @@ static double share_of(const json_value *v) {
   return unit && strcmp(unit, "%") == 0 && percent <= 100 ? percent / 100 : -1;
 }
 
+/* Whether a text is a small number alone: bytes, whoever meant a share or gigabytes. */
+static bool lacks_unit(const json_value *v) {
+  static const int64_t SMALL_BYTES = 1 << 20;
+  const char *text = json_text(v, NULL);
+  size_t n = text ? strlen(text) : 0;
+  int64_t bytes = size_of(v);
+  return n > 0 && ascii_is_digit(text[n - 1]) && bytes > 0 && bytes < SMALL_BYTES;
+}
+
 /* What stays free in each memory for which no reserve is stated. Capacities that nobody knows stay unknown. */
 static situ_status read_headroom(const reader *x, const json_value *said, situ_error *error) {
   const situ_platform *p = x->platform;
@@ -335,6 +344,9 @@ static situ_status read_headroom(const reader *x, const json_value *said, situ_e
   if (!said) return SITU_STATUS_OK;
   if (each < 0 && share < 0)
     return fields_fail(error, x->where, "headroom", "must be a size such as \"1 GiB\", a number of bytes, or \"5 %%\"");
+  if (lacks_unit(said))
+    return fields_fail(error, x->where, "headroom", "is %lld bytes; give it a unit: \"%lld %%\", \"%lld GB\"",
+                       (long long)each, (long long)each, (long long)each);
   for (int32_t d = 0; d < p->n_devices; d++) {
     int32_t m = p->memory_of[d];
     if (p->memory_bytes[m] == SITU_UNLIMITED_BYTES || !p->heads_pool[m]) continue;

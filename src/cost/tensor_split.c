@@ -116,6 +116,7 @@ static bool is_for_whole(const pass *p, int32_t v) {
   const situ_graph *g = p->g;
   for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      if (g->phase[g->use[i]] != SITU_PHASE_FORWARD) continue;
       rule r = rule_at(p, g->use[i]);
       if (r == WHOLE || (r == ALONG && g->rank[t] < 4)) return true;
     }
@@ -154,6 +155,7 @@ static bool is_for_terms(const pass *p, int32_t v) {
   const situ_graph *g = p->g;
   for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      if (g->phase[g->use[i]] != SITU_PHASE_FORWARD) continue;
       rule r = rule_at(p, g->use[i]);
       if (r != SUM && r != SCALE && r != VIEW) return false;
     }
@@ -223,7 +225,6 @@ static void split_operator(pass *p, int32_t v) {
   rule r = rule_at(p, v);
   bool any = in.n[HOLDS_PART] > 0;
   int64_t ways = in.ways;
-  if (p->g->phase[v] != SITU_PHASE_FORWARD) r = WHOLE;
   if (r == ALONG) r = is_apart(p, v, &in) ? EACH : WHOLE;
   if (r == LOOKUP && (any || p->g->weight_bytes[v] == 0)) r = WHOLE;
   switch (r) {
@@ -291,7 +292,8 @@ bool tensor_split_find(tensor_split *out, const situ_graph *g, arena *a) {
   p.given = out->given;
   for (int32_t v = 0; v < n; v++) out->ways[v] = 1;
   for (int32_t k = 0; k < g->n_kinds; k++) p.rule_of[k] = (uint8_t)rule_of(g->kind_name[k]);
-  for (int32_t v = 0; v < n; v++) split_operator(&p, v);
+  for (int32_t v = 0; v < n; v++)
+    if (g->phase[v] == SITU_PHASE_FORWARD) split_operator(&p, v);
   split_sources(&p);
   count_bytes(&p);
   return true;
@@ -304,9 +306,12 @@ void tensor_split_join(const tensor_split *s, int32_t *into) {
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) disjoint_join(into, v, g->use[i]);
 }
 
-/* The maximum bytes of tensors and scratch memory at once, where one device runs the operators in their order. */
+/* The maximum bytes of tensors and scratch memory at once, where one device runs the operators in their order; of
+ * training steps scratch memory alone, since their tensors count one by one (cost/training_split.h). */
 static int64_t alive_bytes(const situ_graph *g) {
   int64_t alive = 0, max = 0;
+  for (int32_t v = 0; g->made_training && v < g->n_operators; v++) max = max64(max, g->workspace_bytes[v]);
+  if (g->made_training) return max;
   for (int32_t v = 0; v < g->n_operators; v++) {
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) alive = sat_add(alive, g->size_bytes[t]);
     max = max64(max, sat_add(alive, g->workspace_bytes[v]));

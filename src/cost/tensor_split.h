@@ -25,8 +25,8 @@ typedef struct tensor_split {
   uint8_t *made, *given;
 } tensor_split;
 
-/* Finds how each operator of a graph splits, in one pass in topological order. O(V + E). Arrays in the arena. False
- * without memory. */
+/* Finds how each forward operator of a graph splits, in one pass in topological order; others are whole
+ * (cost/training_split.h knows them). O(V + E). Arrays in the arena. False without memory. */
 bool tensor_split_find(tensor_split *out, const situ_graph *graph, arena *a);
 
 /* The part of operator v that the busiest of k members has: 1 where it is whole. Eight heads on three members are

@@ -208,19 +208,14 @@ static situ_status open_part(executor *x, int32_t job, situ_error *error) {
       x->session[job] = x->session[before];
       return SITU_STATUS_OK;
     }
-  json_value *request = json_new_object(), *answer = NULL;
+  json_value *answer = NULL;
   snprintf(path, sizeof path, "%s/part%d%s", x->folder, (int)k, x->parts->file->format->suffix);
   snprintf(prefix, sizeof prefix, "%s/profile", x->folder);
-  bool ok = request && json_set(request, "path", json_new_text(path)) &&
-            json_set(request, "level", json_new_int(x->options.level)) &&
-            json_set(request, "threads", json_new_int(lane->threads)) &&
-            json_set(request, "slower", json_new_int(lane->slower));
-  if (ok && lane->device) ok = json_set(request, "device", json_new_text(lane->device));
-  if (ok && x->options.profile) ok = json_set(request, "profile", json_new_text(prefix));
-  if (!ok) {
-    json_free(request);
-    return fail_no_memory(error);
-  }
+  json_value *request = JSON_OBJECT({"path", json_new_text(path)}, {"level", json_new_int(x->options.level)},
+                                    {"threads", json_new_int(lane->threads)}, {"slower", json_new_int(lane->slower)},
+                                    {"device", lane->device ? json_new_text(lane->device) : JSON_ABSENT},
+                                    {"profile", x->options.profile ? json_new_text(prefix) : JSON_ABSENT});
+  if (!request) return fail_no_memory(error);
   situ_error own = {0};
   const char *made_up = x->parts->file->made_up;
   situ_status status = worker_call(&answer, x->workers[w], "open", request, &x->options.wait, &own);
@@ -233,32 +228,26 @@ static situ_status open_part(executor *x, int32_t job, situ_error *error) {
 }
 
 static bool tell_place(json_value *list, const executor *x, int32_t value, const tensor_place *place) {
-  json_value *o = json_new_object(), *dims = json_new_array();
-  for (int32_t d = 0; dims && d < place->port.rank; d++)
-    if (!json_push(dims, json_new_int(place->port.dims[d]))) return false;
-  return json_push(list, o) && json_set(o, "name", json_new_text(x->parts->file->values[value].name)) &&
-         json_set(o, "type", json_new_int(place->port.type)) && json_set(o, "dims", dims) &&
-         json_set(o, "at", json_new_int(place->at)) && json_set(o, "bytes", json_new_int(place->bytes));
+  const model_port *port = &place->port;
+  return json_push(
+      list, JSON_OBJECT({"name", json_new_text(x->parts->file->values[value].name)}, {"type", json_new_int(port->type)},
+                        {"dims", json_new_ints(port->dims, port->rank)}, {"at", json_new_int(place->at)},
+                        {"bytes", json_new_int(place->bytes)}));
 }
 
 static json_value *bind_request(const executor *x, int32_t copy, int32_t k) {
   const model_part *part = &x->parts->parts[k];
   const tensor_place *places = x->places + (int64_t)copy * x->parts->file->n_values;
-  json_value *request = json_new_object(), *inputs = json_new_array(), *outputs = json_new_array();
-  bool ok = request && inputs && outputs;
+  json_value *inputs = json_new_array(), *outputs = json_new_array();
+  bool ok = inputs && outputs;
   for (int32_t i = 0; ok && i < part->n_inputs; i++)
     ok = tell_place(inputs, x, part->inputs[i], &places[part->inputs[i]]);
-  for (int32_t i = 0; ok && i < part->n_outputs; i++) {
-    json_value *o = json_new_object();
-    ok = json_push(outputs, o) && json_set(o, "name", json_new_text(x->parts->file->values[part->outputs[i]].name));
-  }
-  ok = json_set(request, "inputs", inputs) && ok;
-  ok = json_set(request, "outputs", outputs) && ok;
-  ok = ok && json_set(request, "session", json_new_int(x->session[(int64_t)copy * x->parts->n_parts + k])) &&
-       json_set(request, "free", json_new_int(x->used_bytes));
-  if (ok) return request;
-  json_free(request);
-  return NULL;
+  for (int32_t i = 0; ok && i < part->n_outputs; i++)
+    ok = json_push(outputs, JSON_OBJECT({"name", json_new_text(x->parts->file->values[part->outputs[i]].name)}));
+  json_value *request = JSON_OBJECT({"inputs", inputs}, {"outputs", outputs},
+                                    {"session", json_new_int(x->session[(int64_t)copy * x->parts->n_parts + k])},
+                                    {"free", json_new_int(x->used_bytes)});
+  return json_if(ok, request);
 }
 
 /* Notes where a worker laid an output; whatever it says is checked. */
@@ -352,9 +341,9 @@ void executor_stop(executor *x) {
 }
 
 situ_status executor_profile(executor *x, const char **path, int32_t *n_first, situ_error *error) {
-  json_value *request = json_new_object(), *answer = NULL;
+  json_value *request = JSON_OBJECT({"session", json_new_int(x->session[0])}), *answer = NULL;
   *path = NULL;
-  if (!request || !json_set(request, "session", json_new_int(x->session[0]))) return fail_no_memory(error);
+  if (!request) return fail_no_memory(error);
   TRY(worker_call(&answer, x->workers[0], "end_profile", request, &x->options.wait, error));
   *path = arena_string(x->arena, json_text(json_get(answer, "path"), ""));
   *n_first = (int32_t)json_int(json_get(answer, "n_first"), -1);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/arguments.h"
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "engine/measure.h"
@@ -100,40 +99,26 @@ static situ_status warm_up(racing *r, situ_error *error) {
 
 static json_value *plan_log(const situ_race *race, int32_t i) {
   char hash[24];
-  json_value *o = json_new_object(), *times = json_new_array();
   const race_lane *lane = &race->lanes[i];
   snprintf(hash, sizeof hash, "%016llx", (unsigned long long)race->hash[i]);
-  bool ok = o && json_set(o, "name", json_new_text(race->names[i])) && json_set(o, "hash", json_new_text(hash)) &&
-            json_set(o, "predicted_ns", json_new_int(race->predicted_ns[i])) &&
-            json_set(o, "why", json_new_text(race->why[i])) && json_set(o, "dropped", json_new_bool(lane->out)) &&
-            json_set(o, "median_ns", json_new_int(lane->median_ns)) &&
-            json_set(o, "spread_ns", json_new_int(lane->half_ns));
-  for (int32_t k = 0; ok && k < lane->n; k++) ok = json_push(times, json_new_int(lane->times_ns[k]));
-  ok = json_set(o, "times_ns", times) && ok;
-  if (ok) return o;
-  json_free(o);
-  return NULL;
+  return JSON_OBJECT({"name", json_new_text(race->names[i])}, {"hash", json_new_text(hash)},
+                     {"predicted_ns", json_new_int(race->predicted_ns[i])}, {"why", json_new_text(race->why[i])},
+                     {"dropped", json_new_bool(lane->out)}, {"median_ns", json_new_int(lane->median_ns)},
+                     {"spread_ns", json_new_int(lane->half_ns)}, {"times_ns", json_new_ints(lane->times_ns, lane->n)});
 }
 
 json_value *race_log(const situ_race *race) {
-  json_value *root = json_new_object(), *plans = json_new_array();
-  bool ok =
-      root && json_set(root, "situ_race", json_new_int(1)) && json_set(root, "engine", json_new_text(race->engine)) &&
-      json_set(root, "rounds", json_new_int(race->rounds)) && json_set(root, "winner", json_new_int(race->winner));
+  json_value *plans = json_new_array();
+  bool ok = plans;
   for (int32_t i = 0; ok && i < race->n; i++) ok = json_push(plans, plan_log(race, i));
-  ok = json_set(root, "plans", plans) && ok;
-  if (ok) return root;
-  json_free(root);
-  return NULL;
+  json_value *root =
+      JSON_OBJECT({"situ_race", json_new_int(1)}, {"engine", json_new_text(race->engine)},
+                  {"rounds", json_new_int(race->rounds)}, {"winner", json_new_int(race->winner)}, {"plans", plans});
+  return json_if(ok, root);
 }
 
 static situ_status write_log(const situ_race *race, const char *path, situ_error *error) {
-  json_value *root = race_log(race);
-  char *text = root ? json_print(root, 1) : NULL;
-  json_free(root);
-  situ_status status = text ? file_write(path, text, strlen(text), error) : fail_no_memory(error);
-  free(text);
-  return status;
+  return json_write(path, race_log(race), 1, error);
 }
 
 /* Checks that the log is of these plans, and takes its number of rounds. */

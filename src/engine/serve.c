@@ -104,14 +104,10 @@ static situ_status read_input(const server *s, driver_tensor *t, const json_valu
 /* Copies an output of the engine to *free, which advances, and adds it to the answer. */
 static situ_status move_output(const server *s, driver_tensor *t, int64_t *free, json_value *list, situ_error *error) {
   const void *made = t->data;
-  json_value *output = json_new_object(), *dims = json_new_array();
-  bool ok = json_push(list, output);
   TRY(put_at(s, t, *free, t->bytes, error));
   if (t->bytes > 0) memmove(t->data, made, (size_t)t->bytes);
-  for (int32_t i = 0; i < t->rank; i++) ok = json_push(dims, json_new_int(t->dims[i])) && ok;
-  ok = json_set(output, "dims", dims) && ok;
-  ok = ok && json_set(output, "type", json_new_int(t->type)) && json_set(output, "at", json_new_int(*free)) &&
-       json_set(output, "bytes", json_new_int(t->bytes));
+  bool ok = json_push(list, JSON_OBJECT({"dims", json_new_ints(t->dims, t->rank)}, {"type", json_new_int(t->type)},
+                                        {"at", json_new_int(*free)}, {"bytes", json_new_int(t->bytes)}));
   *free += (t->bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
   return ok ? SITU_STATUS_OK : fail_no_memory(error);
 }

@@ -197,21 +197,16 @@ static void count_runs(tracing *t) {
 
 static bool add_event(json_value *events, int32_t node, double time_us) {
   char name[48];
-  json_value *event = json_new_object();
   if (node < 0)
     snprintf(name, sizeof name, "?_kernel_time");
   else
     snprintf(name, sizeof name, "n%d_kernel_time", (int)node);
-  return json_push(events, event) && json_set(event, "cat", json_new_text("Node")) &&
-         json_set(event, "name", json_new_text(name)) &&
-         json_set(event, "ts", json_new_int((int64_t)json_size(events))) &&
-         json_set(event, "dur", json_new_number(time_us));
+  return json_push(
+      events, JSON_OBJECT({"cat", json_new_text("Node")}, {"name", json_new_text(name)},
+                          {"ts", json_new_int((int64_t)json_size(events) + 1)}, {"dur", json_new_number(time_us)}));
 }
 
-static bool end_run(json_value *events) {
-  json_value *event = json_new_object();
-  return json_push(events, event) && json_set(event, "name", json_new_text("model_run"));
-}
+static bool end_run(json_value *events) { return json_push(events, JSON_OBJECT({"name", json_new_text("model_run")})); }
 
 static situ_status add_calls(tracing *t, json_value *events, arena *a, situ_error *error) {
   int32_t next[N_KINDS] = {0}, *annotated = ARENA_ZERO(a, int32_t, t->parts->file->n_nodes);

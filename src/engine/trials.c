@@ -7,7 +7,6 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "engine/profile.h"
 #include "split/plan_parts.h"
@@ -292,12 +291,7 @@ situ_status trials_race(trials *t, situ_error *error) {
 
 situ_status trials_write(const trials *t, situ_error *error) {
   if (!t->m.options.log) return SITU_STATUS_OK;
-  json_value *root = trials_log(t);
-  char *text = root ? json_print(root, 1) : NULL;
-  json_free(root);
-  situ_status status = text ? file_write(t->m.options.log, text, strlen(text), error) : fail_no_memory(error);
-  free(text);
-  return status;
+  return json_write(t->m.options.log, trials_log(t), 1, error);
 }
 
 void trials_end(trials *t) {

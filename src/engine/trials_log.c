@@ -5,40 +5,22 @@
 #include "base/fail.h"
 #include "engine/trials.h"
 
-static json_value *list_of(const int64_t *values, int32_t n) {
-  json_value *list = json_new_array();
-  for (int32_t i = 0; i < n; i++)
-    if (!json_push(list, json_new_int(values[i]))) {
-      json_free(list);
-      return NULL;
-    }
-  return list;
-}
-
 static json_value *trial_log(const trial *one) {
   char hash[24];
-  json_value *o = json_new_object();
   snprintf(hash, sizeof hash, "%016llx", (unsigned long long)one->hash);
-  bool ok = o && json_set(o, "hash", json_new_text(hash));
-  ok = json_set(o, "times_ns", list_of(one->times_ns, one->n)) && ok;
-  ok = json_set(o, "reference_ns", list_of(one->reference_ns, one->n)) && ok;
-  ok = json_set(o, "why", json_new_text(one->why)) && ok;
-  if (ok) return o;
-  json_free(o);
-  return NULL;
+  return JSON_OBJECT({"hash", json_new_text(hash)}, {"times_ns", json_new_ints(one->times_ns, one->n)},
+                     {"reference_ns", json_new_ints(one->reference_ns, one->n)}, {"why", json_new_text(one->why)});
 }
 
 json_value *trials_log(const trials *t) {
-  json_value *root = json_new_object(), *list = json_new_array(), *final = json_new_array();
-  bool ok = root && json_set(root, "situ_trials", json_new_int(1)) &&
-            json_set(root, "engine", json_new_text(t->engine)) && json_set(root, "budget", json_new_int(t->budget));
+  json_value *list = json_new_array(), *final = json_new_array();
+  bool ok = list && final;
   for (int32_t i = 0; ok && i < t->n; i++) ok = json_push(list, trial_log(&t->all[i]));
-  for (int32_t k = 0; ok && k < t->n_lanes; k++) ok = json_push(final, list_of(t->lanes[k].times_ns, t->lanes[k].n));
-  ok = json_set(root, "trials", list) && ok;
-  ok = json_set(root, "final_ns", final) && ok;
-  if (ok) return root;
-  json_free(root);
-  return NULL;
+  for (int32_t k = 0; ok && k < t->n_lanes; k++)
+    ok = json_push(final, json_new_ints(t->lanes[k].times_ns, t->lanes[k].n));
+  json_value *root = JSON_OBJECT({"situ_trials", json_new_int(1)}, {"engine", json_new_text(t->engine)},
+                                 {"budget", json_new_int(t->budget)}, {"trials", list}, {"final_ns", final});
+  return json_if(ok, root);
 }
 
 static situ_status bad(const trials *t, const char *text, situ_error *error) {

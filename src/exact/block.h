@@ -17,7 +17,7 @@
 #include "base/budget.h"
 #include "exact/thin_graph.h"
 
-enum { BLOCK_OPERATORS = 64, BLOCK_DEVICES = 8, BLOCK_TENSORS = 192, BLOCK_PRICES = 4 };
+enum { BLOCK_MAX_WIDTH = 1 << 24, BLOCK_OPERATORS = 64, BLOCK_DEVICES = 8, BLOCK_TENSORS = 192, BLOCK_PRICES = 4 };
 
 /* Later than anything: sums of these do not overflow. */
 #define BLOCK_FAR_NS THIN_FAR_NS
@@ -69,7 +69,7 @@ typedef struct block_limits {
   int32_t width;        /* schedules in a layer */
   bool merge;           /* merge the worst, or forget them */
   int64_t upper_ns;     /* only schedules below this are looked for */
-  int64_t max_children; /* give up beyond */
+  int64_t max_children; /* gives up beyond, and where a layer would need more than 256 MiB */
   budget *budget;
 } block_limits;
 

@@ -12,10 +12,14 @@ struct block_finding {
   uint64_t hash;
   size_t n_bytes;
   uint8_t *bytes;
-  int64_t rest_ns[BLOCK_DEVICES]; /* beyond the minimum of the tails after the block */
+  int64_t rest_ns[BLOCK_DEVICES];  /* beyond the minimum of the tails after the block */
+  int64_t upper_ns[BLOCK_DEVICES]; /* only values below were searched; where there is none, rest_ns is this */
+  int64_t n_children;
   int32_t width;
-  bool exact, solved;
+  bool exact, merged, solved;
 };
+
+enum { WIDER = 4, MAX_SHARES = 2 };
 
 typedef struct finder {
   block_list *chain;
@@ -40,7 +44,7 @@ static bool count_crossing(int32_t *crossing, const thin_graph *g) {
 }
 
 /* Ends each block at the reachable cut that the fewest tensors cross; among equals, at the nearest. */
-static bool choose_blocks(block_list *c, arena *a, arena *scratch) {
+static bool choose_blocks(block_list *c, bool uncut, arena *a, arena *scratch) {
   const thin_graph *g = c->graph;
   int32_t *cut = ARENA_NEW(scratch, int32_t, g->n), *crossing = ARENA_NEW(scratch, int32_t, g->n + 1);
   c->first = ARENA_NEW(a, int32_t, g->n + 1);
@@ -52,7 +56,7 @@ static bool choose_blocks(block_list *c, arena *a, arena *scratch) {
   for (int32_t first = 0; first < g->n; first = c->last[c->n_blocks++] + 1) {
     int32_t best = -1;
     while (at < n_cuts && cut[at] < first) at++;
-    for (int32_t i = at; i < n_cuts && (best < 0 || cut[i] < first + BLOCK_OPERATORS); i++)
+    for (int32_t i = at; i < n_cuts && !uncut && (best < 0 || cut[i] < first + BLOCK_OPERATORS); i++)
       if (best < 0 || crossing[cut[i]] < crossing[best]) best = cut[i];
     c->first[c->n_blocks] = first;
     c->last[c->n_blocks] = best < 0 ? g->n - 1 : best;
@@ -90,6 +94,14 @@ static size_t write_bytes(uint8_t *at, const block *b, const int64_t *end_ns, bo
   return n;
 }
 
+/* Whether the old finding says as much as a search would now. */
+static bool serves_as(const finder *f, const block_finding *old, const block_finding *made) {
+  if (!old->exact && (old->width < f->limits->width || !old->solved)) return false;
+  for (int32_t a = 0; a < f->m->n_devices; a++)
+    if (old->rest_ns[a] == old->upper_ns[a] && old->upper_ns[a] < made->upper_ns[a]) return false;
+  return true;
+}
+
 static block_finding *find_same(finder *f, block_finding *made, const block *b, const int64_t *end_ns, bool after_cut) {
   made->n_bytes = write_bytes(NULL, b, end_ns, after_cut);
   made->bytes = ARENA_NEW(f->arena, uint8_t, (int64_t)made->n_bytes);
@@ -98,8 +110,7 @@ static block_finding *find_same(finder *f, block_finding *made, const block *b, 
   made->hash = hash_bytes(made->bytes, made->n_bytes, 0);
   for (block_finding *old = *f->limits->findings; old; old = old->next)
     if (old->hash == made->hash && old->n_bytes == made->n_bytes &&
-        memcmp(old->bytes, made->bytes, old->n_bytes) == 0 &&
-        (old->exact || (old->solved && old->width >= f->limits->width)))
+        memcmp(old->bytes, made->bytes, old->n_bytes) == 0 && serves_as(f, old, made))
       return old;
   return made;
 }
@@ -115,29 +126,44 @@ static void start_at(int64_t *vector, const block *b, int32_t a) {
       there[j * n + w] = a >= 0 && b->source[j] == b->first - 1 ? b->transfer_ns[((int64_t)j * n + from) * n + w] : 0;
 }
 
-/* Finds a value by a narrow search first, then searches for anything better. */
-static bool search_from(finder *f, const block *b, int32_t a, block_finding *made, int64_t *value) {
+static bool search_with(finder *f, const block *b, const int64_t *start, block_limits *limits, block_result *found) {
+  if (!block_search(found, b, start, limits, f->scratch)) return false;
+  f->chain->n_children += found->n_children;
+  limits->max_children -= found->n_children;
+  return true;
+}
+
+/* Finds a value by a narrow search first, then searches for anything better, with layers four times as wide each time
+ * while the children suffice. */
+static bool search_from(finder *f, const block *b, int32_t a, int64_t max_children, block_finding *made) {
+  int32_t from = a < 0 ? 0 : a, width = f->limits->width;
   int64_t *start = ARENA_NEW(f->scratch, int64_t, f->m->n_devices + (int64_t)b->n_entry * f->m->n_memories);
+  int64_t *value = &made->rest_ns[from], upper = made->upper_ns[from];
   if (!start) return false;
   start_at(start, b, a);
-  *value = block_tail_before(b, b->first - 1, a < 0 ? 0 : a);
-  if (*value >= BLOCK_FAR_NS) return true;
-  block_limits limits = {.width = f->limits->width / 8 + 8, .upper_ns = BLOCK_FAR_NS, .budget = f->limits->budget};
-  for (limits.merge = false;; limits.merge = true, limits.width = f->limits->width) {
-    block_result found;
-    limits.max_children = f->limits->max_children - f->chain->n_children;
-    if (!block_search(&found, b, start, &limits, f->scratch)) return false;
-    f->chain->n_children += found.n_children;
-    if (!found.finished) {
-      made->exact = made->solved = false;
-      return true;
-    }
-    limits.upper_ns = found.value_ns;
-    if (!found.exact && !limits.merge) continue;
-    made->exact &= found.exact;
+  *value = min64(block_tail_before(b, b->first - 1, from), upper);
+  if (*value >= upper) return true;
+  block_limits limits = {
+      .width = width / 8 + 8, .upper_ns = upper, .max_children = max_children, .budget = f->limits->budget};
+  block_result found = {.value_ns = upper, .finished = true};
+  if (!f->limits->uncut && !search_with(f, b, start, &limits, &found)) return false;
+  bool solved = found.finished && found.exact, exact = solved;
+  if (solved) *value = max64(*value, found.value_ns);
+  limits.upper_ns = found.value_ns;
+  limits.merge = true;
+  for (int32_t w = f->limits->first_width; w <= width && found.finished && !exact; w *= WIDER) {
+    limits.width = w;
+    if (!search_with(f, b, start, &limits, &found)) return false;
+    if (!found.finished) break;
+    solved = true;
+    exact =
+        found.exact || found.value_ns == limits.upper_ns; /* nothing is below what is known to exist, or to suffice */
     *value = max64(*value, found.value_ns);
-    return true;
   }
+  made->exact &= exact;
+  made->merged |= !found.exact;
+  made->solved &= solved;
+  return true;
 }
 
 static bool is_twin_of_lower(const block_machine *m, int32_t a) {
@@ -146,18 +172,53 @@ static bool is_twin_of_lower(const block_machine *m, int32_t a) {
   return false;
 }
 
-static bool search_all(finder *f, const block *b, bool after_cut, block_finding *made) {
+/* The children that the next of `n` searches may use: few need many, so more than an even part. */
+static int64_t part_of_children(const finder *f, int64_t n) {
+  return max64(0, f->limits->max_children - f->chain->n_children) / min64(n, MAX_SHARES);
+}
+
+static bool search_all(finder *f, const block *b, int32_t n_blocks, bool after_cut, block_finding *made) {
   made->exact = made->solved = true;
   made->width = f->limits->width;
+  int64_t before = f->chain->n_children;
+  int32_t n_left = 0;
+  for (int32_t a = 0; a < f->m->n_devices; a++) n_left += after_cut ? !is_twin_of_lower(f->m, a) : a == 0;
   for (int32_t a = 0; a < f->m->n_devices; a++) {
-    if (after_cut ? !is_twin_of_lower(f->m, a) : a == 0)
-      if (!search_from(f, b, after_cut ? a : -1, made, &made->rest_ns[a])) return false;
+    if (after_cut ? !is_twin_of_lower(f->m, a) : a == 0) {
+      int64_t max_children = part_of_children(f, n_left-- + (int64_t)(n_blocks - 1) * f->m->n_devices);
+      if (!search_from(f, b, after_cut ? a : -1, max_children, made)) return false;
+    }
     if (!after_cut) made->rest_ns[a] = made->rest_ns[0];
     if (f->m->twin[a] >= 0) made->rest_ns[f->m->twin[a]] = made->rest_ns[a];
   }
+  made->n_children = f->chain->n_children - before;
   made->next = *f->limits->findings;
   *f->limits->findings = made;
   return true;
+}
+
+/* Sets how much the rest after the cut before block k may take in schedules below the upper value, less `min`. */
+static void set_uppers(const finder *f, block_finding *made, int32_t k, int64_t min) {
+  const block_list *c = f->chain;
+  for (int32_t a = 0; a < f->m->n_devices; a++) {
+    int64_t head = 0;
+    if (f->limits->head_ns && k > 0) {
+      int32_t cut = c->graph->operator_of[c->first[k] - 1];
+      head = min64(f->limits->head_ns[(int64_t)cut * f->m->n_devices + a], BLOCK_FAR_NS);
+    }
+    made->upper_ns[a] = f->limits->head_ns ? max64(0, f->limits->upper_ns - head - min) : BLOCK_FAR_NS;
+  }
+}
+
+/* Takes the better of what is known of the rests of the cut before block k. */
+static void exchange_known(finder *f, int32_t k, int64_t *rest) {
+  if (!f->limits->known_ns || k == 0) return;
+  int64_t *known =
+      f->limits->known_ns + (int64_t)f->chain->graph->operator_of[f->chain->first[k] - 1] * f->m->n_devices;
+  for (int32_t d = 0; d < f->m->n_devices; d++) {
+    f->chain->raised |= known[d] > rest[d];
+    known[d] = rest[d] = max64(known[d], rest[d]);
+  }
 }
 
 static bool solve_block(finder *f, int32_t k) {
@@ -171,26 +232,33 @@ static bool solve_block(finder *f, int32_t k) {
   if (!block_take(&b, &fits, f->m, c->graph, c->first[k], c->last[k], f->scratch)) {
     if (fits) return false;
     c->exact = c->solved = false;
+    c->merged = true;
     for (int32_t d = 0; d < n; d++) rest[d] = min;
+    exchange_known(f, k, rest);
     return true;
   }
   block_set_tails(&b, closed ? end_ns : NULL);
   block_finding *made = ARENA_ZERO(f->arena, block_finding, 1);
+  if (made) set_uppers(f, made, k, min);
   block_finding *same = made ? find_same(f, made, &b, closed ? end_ns : NULL, k > 0) : NULL;
-  if (!same || (same == made && !search_all(f, &b, k > 0, made))) return false;
-  for (int32_t d = 0; d < n; d++) rest[d] = min64(same->rest_ns[d] + min, BLOCK_FAR_NS);
+  if (!same || (same == made && !search_all(f, &b, k + 1, k > 0, made))) return false;
+  for (int32_t d = 0; d < n; d++) rest[d] = min64(min64(same->rest_ns[d], made->upper_ns[d]) + min, BLOCK_FAR_NS);
+  exchange_known(f, k, rest);
+  c->n_judged = sat_add(c->n_judged, same->n_children);
   c->exact &= same->exact;
+  c->merged |= same->merged;
   c->solved &= same->solved;
   return true;
 }
 
 bool block_list_find(block_list *out, const block_machine *m, const thin_graph *g, const block_list_limits *limits,
                      arena *a) {
-  REQUIRE(limits->width > 0);
+  REQUIRE(limits->first_width > 0 && limits->first_width <= limits->width && limits->width <= BLOCK_MAX_WIDTH &&
+          (limits->head_ns || limits->upper_ns == BLOCK_FAR_NS));
   *out = (block_list){.machine = m, .graph = g, .exact = true, .solved = true};
   arena *scratch = arena_new();
   finder f = {.chain = out, .m = m, .limits = limits, .arena = a, .scratch = scratch};
-  bool done = scratch && choose_blocks(out, a, scratch);
+  bool done = scratch && choose_blocks(out, limits->uncut, a, scratch);
   if (done) {
     out->rest_ns = ARENA_ZERO(a, int64_t, (int64_t)(out->n_blocks + 1) * m->n_devices);
     done = out->rest_ns;

@@ -24,17 +24,25 @@ typedef struct block_list {
   int64_t *rest_ns;   /* [(n_blocks + 1) * devices] from the end of the cut before block k on a device; 0 at the end */
   bool closed;        /* the last operator of the graph is a cut */
   bool exact;         /* each T is exact */
+  bool merged;        /* some proof needed merged schedules */
   bool solved;        /* each T comes from a search, exact or merged */
+  bool raised;        /* some rest was known to be more than T proves */
   int64_t n_children; /* work done */
+  int64_t n_judged;   /* the same, had no result been taken over: what a judge repeats */
 } block_list;
 
 /* Results of blocks, kept for other lists; starts as NULL, lives in the arena of the lists. */
 typedef struct block_finding block_finding;
 
 typedef struct block_list_limits {
-  int32_t width;        /* of a layer; the search for a first plan takes a part of it */
-  int64_t max_children; /* in all */
-  budget *budget;       /* polled, not spent */
+  int32_t first_width;    /* of a layer: the first that is tried, and */
+  int32_t width;          /* the last; the search for a first plan takes less */
+  int64_t max_children;   /* in all; what is left is shared by the blocks to come */
+  int64_t upper_ns;       /* rests of schedules that take as long count as that long; BLOCK_FAR_NS: none */
+  const int64_t *head_ns; /* [operator * devices] earliest ends (bound/bound.h); NULL without upper_ns */
+  int64_t *known_ns;      /* [operator * devices] proved rests of cuts, which are raised; may be NULL */
+  bool uncut;             /* all of it as one block, which loses nothing over cuts; at most BLOCK_OPERATORS operators */
+  budget *budget;         /* polled, not spent */
   block_finding **findings;
 } block_list_limits;
 

@@ -34,11 +34,13 @@ enum {
   COMPARED = 64 /* and one child as much as this many comparisons */
 };
 
+static const int64_t MAX_LAYER_BYTES = (int64_t)1 << 28; /* the search gives up beyond */
+
 typedef struct layer {
   arena *arena;
   bucket *first, *last, *table[HASH_SIZE];
   int32_t n_buckets;
-  int64_t n_states;
+  int64_t n_states, n_bytes; /* of states */
 } layer;
 
 typedef struct block_run {
@@ -231,6 +233,37 @@ static int64_t settle(block_run *s, const bucket *k, int64_t *vector) {
   return k->n_left > 0 ? max64(bound, area_bound(s, k, vector)) : bound;
 }
 
+/* A bound from the earliest ends of all remaining operators, one after another: each waits for its device and for all
+ * its inputs, and each of these comes over the cheapest route from where its producer ends soonest. */
+static int64_t forward_bound(const block_run *s, const bucket *k, const int64_t *vector) {
+  const block *b = s->b;
+  int64_t there[BLOCK_TENSORS * BLOCK_DEVICES], bound = 0;
+  int32_t n_devices = s->n_devices, n = s->n_memories;
+  for (int32_t j = 0; j < k->n_live; j++)
+    memcpy(there + (int64_t)k->live[j] * n, vector + n_devices + (int64_t)j * n, (size_t)n * sizeof *there);
+  for (uint64_t left = s->full & ~k->mask; left; left &= left - 1) {
+    int32_t i = __builtin_ctzll(left);
+    int64_t ready[BLOCK_DEVICES] = {0}, through = BLOCK_FAR_NS;
+    for (int32_t e = b->in_start[i]; e < b->in_start[i + 1]; e++)
+      for (int32_t m = 0; m < n; m++) ready[m] = max64(ready[m], there[(int64_t)b->in[e] * n + m]);
+    for (int32_t e = b->out_start[i]; e < b->out_start[i + 1]; e++)
+      for (int32_t m = 0; m < n; m++) there[(int64_t)b->out[e] * n + m] = BLOCK_FAR_NS;
+    for (int32_t d = 0; d < n_devices; d++) {
+      int64_t at = (int64_t)i * n_devices + d, end = max64(vector[d], ready[s->memory_of[d]]) + b->time_ns[at];
+      if (end >= BLOCK_FAR_NS) continue;
+      through = min64(through, end + b->tail_ns[at]);
+      for (int32_t e = b->out_start[i]; e < b->out_start[i + 1]; e++) {
+        const int64_t *row = b->transfer_ns + ((int64_t)b->out[e] * n + s->memory_of[d]) * n;
+        int64_t *to = there + (int64_t)b->out[e] * n;
+        for (int32_t m = 0; m < n; m++) to[m] = min64(to[m], end + row[m]);
+      }
+    }
+    bound = max64(bound, through);
+    if (bound >= s->upper_ns) return bound;
+  }
+  return bound;
+}
+
 /* ---- identical devices ---- */
 
 static int compare_devices(const block_run *s, const int64_t *vector, int32_t n_live, int32_t d, int32_t e) {
@@ -300,10 +333,12 @@ static block_state *make_room(block_run *s, layer *l, bucket *k, int64_t bound_n
   block_state *made = k->spare;
   if (made)
     k->spare = made->next;
+  else if ((l->n_bytes += (int64_t)k->length * 8) > MAX_LAYER_BYTES)
+    s->stopped = true;
   else
     made = arena_alloc(l->arena, 1, sizeof *made + (size_t)k->length * sizeof(int64_t));
   if (!made) {
-    s->failed = true;
+    s->failed = !s->stopped;
     return NULL;
   }
   made->next = k->states;
@@ -364,8 +399,9 @@ static void grow(block_run *s, layer *l, bucket *to, const int32_t *map, const b
   s->n_children++;
   if (bound >= s->upper_ns) return;
   pass_on(s, to, map, from->vector, s->memory_of[d], finish);
-  s->child[d] = finish;
+  for (int32_t e = 0; e < s->n_devices; e++) s->child[e] = e == d ? finish : max64(s->child[e], start);
   bound = max64(bound, settle(s, to, s->child));
+  if (bound < s->upper_ns) bound = max64(bound, forward_bound(s, to, s->child));
   if (bound >= s->upper_ns) return;
   if (to->mask == s->full) {
     s->upper_ns = bound;
@@ -472,7 +508,7 @@ static void clear(layer *l, arena_mark empty) {
   l->first = l->last = NULL;
   memset(l->table, 0, sizeof l->table);
   l->n_buckets = 0;
-  l->n_states = 0;
+  l->n_states = l->n_bytes = 0;
 }
 
 /* ---- the search ---- */

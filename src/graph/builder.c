@@ -175,6 +175,17 @@ situ_status builder_add_guess(situ_graph_builder *b, situ_guess_kind kind, const
   return guess_list_add(&b->guesses, b->arena, kind, subject, op) ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
+situ_status builder_add_tensors_of(situ_graph_builder *b, const situ_graph *g, int32_t first, situ_error *error) {
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    situ_tensor tensor = graph_tensor(g, t);
+    int32_t made;
+    TRY(builder_add_tensor(b, first + g->producer[t], &tensor, &made, error));
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+      TRY(builder_add_use(b, first + g->use[i], made, error));
+  }
+  return SITU_STATUS_OK;
+}
+
 situ_status builder_add_guesses_of(situ_graph_builder *b, const situ_graph *g, const int32_t *to, int32_t shift,
                                    situ_error *error) {
   for (int32_t i = 0; i < g->n_guesses; i++) {

@@ -17,6 +17,9 @@ situ_status builder_add_use(situ_graph_builder *builder, int32_t consumer, int32
  * builder freezes: of its kind where src/ops does not know that, else of its shapes. */
 situ_status builder_add_guess(situ_graph_builder *builder, situ_guess_kind kind, const char *subject, int32_t op,
                               situ_error *error);
+/* The tensors of a graph and their uses, for operators that were added as its own from number `first` on. */
+situ_status builder_add_tensors_of(situ_graph_builder *builder, const situ_graph *graph, int32_t first,
+                                   situ_error *error);
 /* The guesses of a graph about what is made of its operators: those about v hold for to[v] + shift (to[v] -1: for none;
  * NULL: v + shift). */
 situ_status builder_add_guesses_of(situ_graph_builder *builder, const situ_graph *graph, const int32_t *to,

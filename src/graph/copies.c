@@ -1,6 +1,5 @@
 /* The same network several times, side by side. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/contracts.h"
 #include "base/fail.h"
@@ -23,18 +22,6 @@ static situ_status add_operators(situ_graph_builder *b, const situ_graph *g, int
   return SITU_STATUS_OK;
 }
 
-static situ_status add_tensors(situ_graph_builder *b, const situ_graph *g, int32_t copy, situ_error *error) {
-  int32_t first = copy * g->n_operators;
-  for (int32_t t = 0; t < g->n_tensors; t++) {
-    situ_tensor tensor = graph_tensor(g, t);
-    int32_t made;
-    TRY(builder_add_tensor(b, first + g->producer[t], &tensor, &made, error));
-    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
-      TRY(builder_add_use(b, first + g->use[i], made, error));
-  }
-  return SITU_STATUS_OK;
-}
-
 situ_status graph_copies(situ_graph **out, const situ_graph *g, int32_t n, situ_error *error) {
   REQUIRE(n >= 1);
   *out = NULL;
@@ -46,7 +33,7 @@ situ_status graph_copies(situ_graph **out, const situ_graph *g, int32_t n, situ_
   situ_status status = SITU_STATUS_OK;
   for (int32_t copy = 0; copy < n && status == SITU_STATUS_OK; copy++) {
     status = add_operators(b, g, copy, error);
-    if (status == SITU_STATUS_OK) status = add_tensors(b, g, copy, error);
+    if (status == SITU_STATUS_OK) status = builder_add_tensors_of(b, g, copy * g->n_operators, error);
     if (status == SITU_STATUS_OK) status = builder_add_guesses_of(b, g, NULL, copy * g->n_operators, error);
   }
   if (status == SITU_STATUS_OK) status = situ_graph_freeze(out, b, error);

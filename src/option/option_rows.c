@@ -10,7 +10,7 @@ static const char *const optimizers[] = {"none", "sgd", "momentum", "adam", "ada
 static const char *const executions[] = {"stream", "calls", "pipeline", NULL};
 static const char *const overlaps[] = {"full", "host-blocking", "none", NULL};
 static const char *const contentions[] = {"link", "none", NULL};
-static const char *const schedules[] = {"1f1b", "gpipe", "zb-h1", NULL};
+static const char *const schedules[] = {"1f1b", "gpipe", "zb-h1", "interleaved", "zb-v", NULL};
 static const char *const granularities[] = {"fused", "operator", "layer", "block", NULL};
 static const char *const communications[] = {"host-staged", "link", NULL};
 
@@ -127,7 +127,13 @@ const option option_rows[] = {
     {ROW("schedule", PROBLEM, CHOICE, schedule), .json = "schedule", .choices = schedules,
      .title = "pipeline, training: the schedule that defines the period. 1f1b: the maximum over resources of forward "
               "plus backward load; gpipe: the maximum forward load plus the maximum backward load; zb-h1, with "
-              "--micro-batches: as 1f1b, but gradients of weights fill the waits. Default: 1f1b."},
+              "--micro-batches: as 1f1b, but gradients of weights fill the waits; interleaved and zb-v, with "
+              "--micro-batches: several chunks of the model on each device. Default: 1f1b."},
+    {ROW("chunks", PROBLEM, INT32, chunks), .json = "chunks",
+     .also = "virtual-stages virtual-pipeline-stages num-virtual-stages-per-pipeline-rank model-chunks", .value = "V",
+     .min = 2, .max = 64,
+     .title = "pipeline, --schedule interleaved: each device has V parts of the model, one in each of V rounds of all "
+              "devices. Default: 2."},
     {ROW("replicate", PROBLEM, ON, replicate), .json = "replicate",
      .title = "pipeline: allow replicas: several equal devices that run the same part and share its inputs."},
     {ROW("zero", PROBLEM, INT32, zero), .json = "zero", .also = "zero-stage fsdp sharding", .value = "1|2|3", .min = 1,
@@ -140,7 +146,8 @@ const option option_rows[] = {
      .also = "gradient-accumulation-steps accumulate-grad-batches num-microbatches micro-batch microbatches",
      .value = "M", .min = 1,
      .title = "pipeline, training: a step is M inputs (micro-batches) and one update. A stage keeps as many of them as "
-              "--schedule says: 1f1b, one for each stage from it to the last; gpipe, all; zb-h1, as many as devices. "
+              "--schedule says: 1f1b, one for each stage from it to the last; gpipe, all; zb-h1, as many as devices; "
+              "interleaved and zb-v, as their order of passes needs. "
               "Default: one input, with --in-flight."},
     {ROW("copies", PROBLEM, INT32, copies), .json = "copies", .value = "N", .min = 1,
      .title = "stream: place N inputs that run at once, each separately, with shared weights. Latency and period are "

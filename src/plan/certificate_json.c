@@ -15,20 +15,16 @@ static json_value *list_json(const certificate_list *list, const situ_problem *p
     bool named = list->of_operators && list->values[i] >= 0 && list->values[i] < p->n_operators;
     good = json_push(row, named ? json_new_text(p->graph->name[list->values[i]]) : plan_int_json(list->values[i]));
   }
-  if (good) return row;
-  json_free(row);
-  return NULL;
+  return json_if(good, row);
 }
 
 json_value *certificate_to_json(const certificate *c, const situ_problem *p) {
   REQUIRE(c->kind && c->bound);
-  json_value *o = json_new_object();
-  bool good = json_set(o, "kind", json_new_text(c->kind)) && json_set(o, "bound", json_new_text(c->bound)) &&
-              json_set(o, "lower_bound_ns", plan_int_json(c->lower_ns));
+  json_value *o = JSON_OBJECT({"kind", json_new_text(c->kind)}, {"bound", json_new_text(c->bound)},
+                              {"lower_bound_ns", plan_int_json(c->lower_ns)});
+  bool good = o != NULL;
   for (int32_t i = 0; good && i < c->n_lists; i++) good = json_set(o, c->list[i].name, list_json(&c->list[i], p));
-  if (good) return o;
-  json_free(o);
-  return NULL;
+  return json_if(good, o);
 }
 
 static situ_status found_fault(certificate *c, const char *member, const char *expected, arena *a, situ_error *error) {

@@ -52,6 +52,8 @@ situ_status layer_plan_open(layer_plan *out, const situ_problem *p, int32_t form
                     ZEROS(out->expert, g->n_operators)))
     return fail_no_memory(error);
   mark_experts(out, p);
+  if (p->chunks > 0 && (!(out->chunks = ARENA_NEW(a, chunk_layout, 1)) || !chunk_layout_find(out->chunks, p, a)))
+    return fail_no_memory(error);
   return SITU_STATUS_OK;
 }
 
@@ -105,6 +107,33 @@ static situ_status find_runs(layer_plan *l, const situ_problem *p, const char *f
     l->count[l->n_runs++] = 1;
   }
   return SITU_STATUS_OK;
+}
+
+/* Of several chunks on each device: the layers of each chunk, in order. */
+static situ_status find_chunks(layer_plan *l, const situ_problem *p, const int32_t *device, const char *format,
+                               situ_error *error) {
+  const char *broken = chunk_layout_take(l->chunks, device) ? NULL : "has no chunks in order";
+  bool many = l->chunks->n_used > 1;
+  for (int32_t v = p->n_operators - 1; v >= 0 && !broken; v--) {
+    int32_t k = l->layers.of[v];
+    if (k < 0 || l->expert[v] || p->graph->phase[v] != SITU_PHASE_FORWARD) continue;
+    l->run[k] = many ? l->chunks->chunk[l->chunks->classes.class_of[v]] : 0;
+  }
+  l->n_runs = 0;
+  for (int32_t k = 0, before = -1; k < l->n && !broken; k++) { /* runs take the places of chunks that are read */
+    int32_t here = l->run[k];
+    if (here != before && here != before + 1) broken = "has chunks that are not in the order of its layers";
+    if (here != before) {
+      l->run[l->n_runs] = l->device[k];
+      l->count[l->n_runs++] = 0;
+    }
+    before = here;
+    l->count[l->n_runs - 1]++;
+  }
+  if (!broken && many && l->n_runs < l->chunks->n_used * p->chunks) broken = "has a chunk without layers";
+  return broken
+             ? fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model, "%s, which %s cannot express", broken, format)
+             : SITU_STATUS_OK;
 }
 
 static bool has_run(const layer_plan *l, int32_t device) {
@@ -195,7 +224,8 @@ situ_status layer_plan_take(layer_plan *l, const situ_problem *p, const int32_t 
                             situ_error *error) {
   if (!format) format = "the target";
   TRY(find_devices(l, p, device, format, error));
-  if (asks(l, SITU_FORM_RUNS)) TRY(find_runs(l, p, format, error));
+  if (asks(l, SITU_FORM_RUNS))
+    TRY(p->chunks > 0 ? find_chunks(l, p, device, format, error) : find_runs(l, p, format, error));
   TRY(check_hosts(l, p, format, error));
   if (asks(l, SITU_FORM_HEAD)) TRY(check_head(l, p, format, error));
   if (asks(l, SITU_FORM_ENDS)) TRY(check_ends(l, p, format, error));

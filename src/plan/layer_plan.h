@@ -7,7 +7,7 @@
 
 #include "graph/layers.h"
 #include "plan/plan.h"
-#include "problem/problem.h"
+#include "view/chunks.h"
 
 typedef struct layer_plan {
   int32_t form; /* situ_form */
@@ -16,8 +16,10 @@ typedef struct layer_plan {
   int32_t n, *device;   /* [n] of the layer, without its routed experts */
   bool *spilled;        /* [n] its routed experts are on a host, the rest is elsewhere */
   int32_t first, head;  /* devices of the forward operators before and after the layers; -1 if there are none */
-  int32_t n_runs;       /* of layers that follow each other on one device; 0 unless the form asks for runs */
+  int32_t n_runs;       /* of layers that follow each other on one device, or in one chunk; 0 unless the form asks for
+                           runs */
   int32_t *run, *count; /* [run] its device, and how many layers */
+  chunk_layout *chunks; /* where the schedule has several on each device; else NULL */
   arena *arena;
 } layer_plan;
 

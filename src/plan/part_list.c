@@ -61,7 +61,7 @@ static bool add_bytes(part_list *out, const situ_problem *p, const int32_t *devi
       int32_t memory = p->memory_of[device[g->use[i]]];
       if (held[memory] == t) continue;
       held[memory] = t;
-      out->handed_bytes = sat_add(out->handed_bytes, g->size_bytes[t]);
+      out->handed_bytes = sat_add(out->handed_bytes, p->given->size_bytes[t]);
     }
   }
   return true;

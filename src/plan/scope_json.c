@@ -10,13 +10,13 @@ enum { FORMS = sizeof form_names / sizeof *form_names };
 
 static bool add_row(json_value *list, const scope *s, scope_code code) {
   text_buffer t = {0};
-  json_value *o = json_new_object();
   scope_add_words(&t, s, code);
   char *words = text_take(&t);
-  bool ok = words && json_set(o, "code", json_new_text(scope_name(code))) &&
-            json_set(o, "narrows", json_new_bool(scope_narrows(code))) && json_set(o, "words", json_new_text(words));
+  bool ok = json_push(
+      list, JSON_OBJECT({"code", json_new_text(scope_name(code))}, {"narrows", json_new_bool(scope_narrows(code))},
+                        {"words", words ? json_new_text(words) : NULL}));
   free(words);
-  return json_push(list, o) && ok;
+  return ok;
 }
 
 json_value *scope_to_json(const scope *s) {
@@ -24,9 +24,7 @@ json_value *scope_to_json(const scope *s) {
   bool ok = list != NULL;
   for (int k = 0; ok && k < SCOPE_CODES; k++)
     if (s->amount[k] > 0) ok = add_row(list, s, (scope_code)k);
-  if (ok) return list;
-  json_free(list);
-  return NULL;
+  return json_if(ok, list);
 }
 
 json_value *form_to_json(int32_t form) {
@@ -34,9 +32,7 @@ json_value *form_to_json(int32_t form) {
   bool ok = list != NULL;
   for (int k = 0; ok && k < FORMS; k++)
     if (form >> k & 1) ok = json_push(list, json_new_text(form_names[k]));
-  if (ok) return list;
-  json_free(list);
-  return NULL;
+  return json_if(ok, list);
 }
 
 bool form_from_json(int32_t *out, const json_value *list) {

@@ -12,7 +12,8 @@ enum { PLAIN_BYTES = 64 };
 /* Words that vendors put around the name of a device, and that names here do without. */
 static const char idle_words[] =
     " nvidia geforce tesla quadro rtx gtx rx amd radeon instinct intel core arc apple jetson gpu graphics "
-    "sxm sxm2 sxm3 sxm4 sxm5 hbm2 hbm2e hbm3 blackwell workstation edition gold platinum silver r tm ";
+    "sxm sxm2 sxm3 sxm4 sxm5 hbm2 hbm2e hbm3 blackwell workstation edition gold platinum silver bronze r tm "
+    "naples rome milan genoa turin ";
 /* Names of machines and chips for what is in them, without signs. */
 static const struct {
   const char *alias, *name;
@@ -34,28 +35,42 @@ static const struct {
                {"308020g", "rtx3080mod-20g"},
                {"2080ti22g", "rtx2080timod-22g"},
                {"409048g", "rtx4090mod-48g"},
-               {"threadripper7965wx", "threadripper-7965"},
-               {"threadripperpro7965wx", "threadripper-7965"},
-               {"threadripperpro7995wx", "threadripper-7995"},
-               {"threadripper7995wx", "threadripper-7995"},
                {"v100pcie32g", "v100-32g-pcie"},
                {"pro6000maxq", "rtxpro6000-96g"},
                {"rtx6000pro", "rtxpro6000-96g"},
                {"pro4000sff", "rtxpro4000sff-24g"},
                {"pro4000", "rtxpro4000-24g"},
                {"rtx2000eada", "rtx2000ada-16g"},
-               {"i714700f", "i7-14700"},
-               {"i513400f", "i5-13400"},
-               {"i512400f", "i5-12400"},
                {"raspberrypi4", "rpi4"},
                {"h100nvl", "h100-94g-nvl"},
                {"h100pcie", "h100-80g-pcie"},
-               {"threadripperpro5975wx", "threadripper-5975"},
-               {"threadripper5975wx", "threadripper-5975"},
                {"pro4500", "rtxpro4500-32g"},
                {"h100sxm", "h100-80g"},
                {"h100sxm5", "h100-80g"},
-               {"orinnanosuper", "orin-nano-super-8g"}};
+               {"orinnanosuper", "orin-nano-super-8g"},
+               {"mi50", "mi50-32g"},
+               {"rtx2060", "rtx2060-6g"},
+               {"2060", "rtx2060-6g"},
+               {"6000promaxq", "rtxpro6000-96g"},
+               {"pro5000", "rtxpro5000-48g"},
+               {"pro2000", "rtxpro2000-16g"},
+               {"arcprob50", "b50-16g"},
+               {"radeonaipror9700", "r9700-32g"},
+               {"aipror9700", "r9700-32g"},
+               {"r9700aipro", "r9700-32g"},
+               {"provii", "radeonprovii-16g"},
+               {"ryzenai9hx370", "ryzen-ai-hx370"},
+               {"ai9hx370", "ryzen-ai-hx370"},
+               {"hx370", "ryzen-ai-hx370"},
+               {"xeonmax9480", "xeonmax9480"},
+               {"max9480", "xeonmax9480"},
+               {"rk3588s", "rk3588"},
+               {"orangepi5", "rk3588"},
+               {"orangepi5plus", "rk3588"},
+               {"rock5b", "rk3588"},
+               {"rknpu", "rk3588-npu"},
+               {"npu3720", "npu-165h"},
+               {"npu4000", "npu-200v"}};
 
 static bool is_idle(const char *word, const char *before) {
   char padded[PLAIN_BYTES + 2];
@@ -70,6 +85,7 @@ static bool is_idle(const char *word, const char *before) {
 static void make_plain(char out[PLAIN_BYTES], const char *name, size_t n, bool loose) {
   char before[PLAIN_BYTES] = "", word[PLAIN_BYTES];
   size_t at = 0;
+  bool begins_mobile = false; /* "laptop RTX 4090" */
   for (size_t i = 0; i < n;) {
     size_t length = 0;
     for (; i < n && ascii_is_alnum(name[i]); i++)
@@ -79,19 +95,35 @@ static void make_plain(char out[PLAIN_BYTES], const char *name, size_t n, bool l
     bool size = length >= 2 && strncmp(word + length - 2, "gb", 2) == 0;
     if (size && (length == 2 ? ascii_is_digit(before[0]) : ascii_is_digit(word[length - 3]))) length--;
     word[length] = 0;
-    if (strcmp(word, "laptop") == 0 || strcmp(word, "mobile") == 0) memcpy(word, "m", (length = 1) + 1);
+    bool mobile = strcmp(word, "laptop") == 0 || strcmp(word, "mobile") == 0;
+    if (mobile && !before[0] && i < n && (begins_mobile = true)) continue;
+    if (mobile) memcpy(word, "m", (length = 1) + 1);
     if (!(loose && is_idle(word, before)) && at + length < PLAIN_BYTES) {
       memcpy(out + at, word, length);
       at += length;
     }
     memcpy(before, word, length + 1);
   }
+  if (begins_mobile && at + 1 < PLAIN_BYTES) out[at++] = 'm';
   out[at] = 0;
+}
+
+/* Letters in which a processor differs from its row by nothing that is counted: Intel's F has no graphics, AMD's P one
+ * socket, PRO and WX are a Threadripper's. */
+static void drop_variant(char *key) {
+  static const char pro[] = "threadripperpro";
+  size_t n = strlen(key), make = sizeof pro - 1;
+  if (strncmp(key, pro, make) == 0) memmove(key + make - 3, key + make, n + 1 - make);
+  n = strlen(key);
+  if (n > 2 && strncmp(key, "threadripper", 12) == 0 && strcmp(key + n - 2, "wx") == 0) key[n - 2] = 0;
+  bool epyc = n > 8 && strncmp(key, "epyc", 4) == 0 && key[n - 1] == 'p';
+  bool core = n > 6 && key[0] == 'i' && ascii_is_digit(key[1]) && key[n - 1] == 'f';
+  if (epyc || core) key[n - 1] = 0;
 }
 
 /* Whether a row's name, or its part before a "-", is the plain key; 2: all of it. Loose: but for a make in front. */
 static int is_called(const situ_device_kind_info *row, const char *key, bool loose) {
-  static const char *const makes[] = {"rtx", "gtx", "rx", "radeon", "ryzen", "epyc", "arc"};
+  static const char *const makes[] = {"rtx", "gtx", "rx", "radeon", "ryzen", "epyc", "arc", "threadripper", "xeon"};
   size_t whole = strlen(row->name);
   for (size_t n = 1; n <= whole; n++) {
     char stem[PLAIN_BYTES];
@@ -100,7 +132,8 @@ static int is_called(const situ_device_kind_info *row, const char *key, bool loo
     bool same = strcmp(stem, key) == 0;
     for (size_t i = 0; loose && !same && i < sizeof makes / sizeof makes[0]; i++) {
       size_t make = strlen(makes[i]);
-      same = strncmp(stem, makes[i], make) == 0 && ascii_is_digit(stem[make]) && strcmp(stem + make, key) == 0;
+      bool number = ascii_is_digit(stem[make]) || (makes[i][0] == 'x' && ascii_is_digit(stem[make + 1]));
+      same = strncmp(stem, makes[i], make) == 0 && number && strcmp(stem + make, key) == 0; /* "E5-2680 v4" */
     }
     if (same) return n == whole ? 2 : 1;
   }
@@ -118,6 +151,20 @@ static const char *without_mac(const char *name) {
   return name;
 }
 
+/* Whether a name says another make than the row's: "Ryzen 5 5600XT" is no Radeon. */
+static bool is_of_other_make(const situ_device_kind_info *row, const char *name) {
+  static const char *const of_cpus[] = {"ryzen", "epyc", "threadripper", "xeon"}, *const of_gpus[] = {"rtx", "gtx",
+                                                                                                      "geforce",
+                                                                                                      "radeon"};
+  bool cpu = strcmp(row->kind, "cpu") == 0;
+  for (; *name; name++)
+    for (size_t k = 0; k < 4; k++) {
+      const char *make = (cpu ? of_gpus : of_cpus)[k];
+      if (ascii_same_n(name, make, strlen(make))) return true;
+    }
+  return false;
+}
+
 /* The rows that a name may mean, at most `most` of them, as it is written, else without idle words; a row whose name is
  * all of it is the only one. */
 static int find_called(const situ_device_kind_info *found[], int max, const char *name) {
@@ -129,10 +176,11 @@ static int find_called(const situ_device_kind_info *found[], int max, const char
     make_plain(key, name, strlen(name), i % 2);
     if (strcmp(key, aliases[i / 2].alias) == 0) name = aliases[i / 2].name;
   }
-  for (int loose = 0; loose < 2 && n == 0; loose++) {
-    make_plain(key, name, strlen(name), loose);
+  for (int loose = 0; loose < 3 && n == 0; loose++) {
+    make_plain(key, name, strlen(name), loose > 0);
+    if (loose == 2) drop_variant(key);
     for (int32_t i = 0; key[0] && (row = catalogue_row(i)); i++) {
-      int called = is_called(row, key, loose);
+      int called = loose && is_of_other_make(row, name) ? 0 : is_called(row, key, loose);
       if (called == 2) n = 0;
       if (called && n < max) found[n++] = row;
       if (called == 2) return n;
@@ -241,8 +289,21 @@ static bool says_npu(const char *key) {
   return n > 4 && ascii_same(key + n - 3, "npu") && !ascii_is_alnum(key[n - 4]);
 }
 
+/* Accelerators of which no figures of memory are published, so that times cannot be estimated. */
+static bool streams_weights(const char *key) {
+  static const char *const names[] = {"coral", "edge tpu", "edgetpu", "hailo"};
+  for (; *key; key++)
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
+      if (ascii_same_n(key, names[k], strlen(names[k]))) return true;
+  return false;
+}
+
 const char *catalogue_nearest_device(char into[CATALOGUE_HINT_BYTES], const char *key) {
   nearest found = {0};
+  if (streams_weights(key))
+    return hint(into, &found,
+                "it has a few MB on the chip and streams all else from its host, at rates that nobody publishes: give "
+                "figures, npu(8GB,10GB/s,4TOPS), and measured times, --cost-table");
   if (says_npu(key))
     return hint(into, &found,
                 "give a name, as in npu-200v, xdna2 or hexagon-x, or figures, as in npu(16GB,135GB/s,45TOPS)");

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "platform/catalogue.h"
 #include "platform/platform_sources.h"
+#include "platform/spelling.h"
 #include "platform/stated.h"
 
 enum { MAX_TERMS = SITU_MAX_DEVICES, MAX_WORD = 64 };
@@ -413,21 +414,30 @@ static situ_status make_links(composer *c, situ_error *error) {
   return join_servers(c, error);
 }
 
-static situ_status compose(composer *c, situ_platform **out, situ_error *error) {
-  TRY(take_name(c, error));
-  TRY(make_devices(c, error));
-  TRY(make_links(c, error));
-  return platform_new(out, c->name, c->devices, c->n_devices, c->links, c->n_links, error);
+/* `name` is that of the platform, `terms` what it means. */
+static situ_status compose(situ_platform **out, const char *name, const char *terms, situ_error *error) {
+  arena *a = arena_new();
+  composer c = {.arena = a,
+                .name = terms,
+                .terms = ARENA_NEW(a, term, MAX_TERMS),
+                .servers = ARENA_NEW(a, server, (int64_t)MAX_TERMS + 1)};
+  situ_status status = c.terms && c.servers ? take_name(&c, error) : fail_no_memory(error);
+  if (status == SITU_STATUS_OK) status = make_devices(&c, error);
+  if (status == SITU_STATUS_OK) status = make_links(&c, error);
+  if (status == SITU_STATUS_OK) status = platform_new(out, name, c.devices, c.n_devices, c.links, c.n_links, error);
+  arena_free(a);
+  return status;
 }
 
 situ_status platform_from_name(situ_platform **out, const char *name, situ_error *error) {
+  char meant[SPELLING_BYTES];
+  situ_error as_written = {0};
+  bool machine, other = spelling_resolve(meant, &machine, name);
   *out = NULL;
-  arena *a = arena_new();
-  composer c = {.arena = a,
-                .name = name,
-                .terms = ARENA_NEW(a, term, MAX_TERMS),
-                .servers = ARENA_NEW(a, server, (int64_t)MAX_TERMS + 1)};
-  situ_status status = c.terms && c.servers ? compose(&c, out, error) : fail_no_memory(error);
-  arena_free(a);
+  if (machine && other && compose(out, name, meant, NULL) == SITU_STATUS_OK) return SITU_STATUS_OK;
+  situ_status status = compose(out, name, name, &as_written);
+  if (status == SITU_STATUS_BAD_ARGUMENT && other && compose(out, name, meant, NULL) == SITU_STATUS_OK)
+    return SITU_STATUS_OK;
+  if (status != SITU_STATUS_OK && error) *error = as_written;
   return status;
 }

@@ -1,6 +1,5 @@
 /* A link from measured transfers: weighted least squares of time = latency + bytes / rate. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -19,7 +19,8 @@ static const int64_t MIB = 976562, MAX_NUMBER = INT64_C(1) << 40; /* of MiB, kB,
 static const char NVIDIA_SMI[] = "nvidia-smi", NVIDIA_SMI_L[] = "nvidia-smi -L",
                   NVIDIA_SMI_CSV[] = "nvidia-smi --query-gpu", LLAMA[] = "llama-server --list-devices",
                   LLAMA_LOG[] = "the log of llama.cpp", VULKAN_LOG[] = "ggml_vulkan",
-                  LLAMA_USED[] = "the log of llama.cpp (using device)", WORDS[] = "the text", LSPCI[] = "lspci";
+                  LLAMA_USED[] = "the log of llama.cpp (using device)", SYCL[] = "the list of SYCL",
+                  WORDS[] = "the text", LSPCI[] = "lspci";
 
 typedef struct machine {
   const char *path;
@@ -148,6 +149,17 @@ static situ_status take_table_name(machine *m, const char *line) {
   return next_gpu(m, &gpu, NVIDIA_SMI, known_name(m, NVIDIA_SMI, name));
 }
 
+/* "| 0| [level_zero:gpu:0]|     Intel Arc A770 Graphics|   12.55|    512| ...", of SYCL's list. */
+static situ_status take_sycl(machine *m, const char *line) {
+  char name[NAME_BYTES];
+  machine_gpu *gpu;
+  const char *at = strchr(strstr(line, ":gpu:"), '|');
+  if (!at) return SITU_STATUS_OK;
+  at = skip_blanks(at + 1);
+  copy(name, at, strcspn(at, "|"));
+  return catalogue_match(name) ? next_gpu(m, &gpu, SYCL, name) : SITU_STATUS_OK;
+}
+
 /* "| 0%   45C    P8    20W / 450W |   1234MiB / 24564MiB |", below the name. */
 static void take_table_memory(machine *m, const char *line) {
   int64_t used = number_before(line, "MiB"), total = -1;
@@ -170,6 +182,11 @@ static situ_status take_list(machine *m, const char *line) {
   return next_gpu(m, &gpu, NVIDIA_SMI_L, name);
 }
 
+/* What a driver calls a GPU without a product name, "AMD Radeon Graphics", and what computes on the CPU. */
+static bool has_no_name(const char *name) {
+  return strstr(name, "llvmpipe") || (strstr(name, "Graphics") && !catalogue_match(name));
+}
+
 /* "  CUDA0: NVIDIA GeForce RTX 3090 (24124 MiB, 23843 MiB free)" */
 static situ_status take_llama(machine *m, const char *line) {
   char name[NAME_BYTES];
@@ -179,6 +196,7 @@ static situ_status take_llama(machine *m, const char *line) {
   if (!at || !end || end < at || strncmp(skip_blanks(line), "RPC", 3) == 0) return SITU_STATUS_OK;
   if (number_before(end, " MiB,") == 0) return SITU_STATUS_OK; /* BLAS: the CPU again */
   copy(name, at + 2, (size_t)(end - at - 2));
+  if (has_no_name(name)) return SITU_STATUS_OK;
   TRY(next_gpu(m, &gpu, LLAMA, name));
   fit_size(gpu, number_before(end, " MiB,"));
   take_free_bytes(gpu, free_mib * MIB, LLAMA);
@@ -200,6 +218,8 @@ static void copy_until(char into[NAME_BYTES], const char *from, const char *cons
  *     "  Device 0: AMD Radeon RX 7900 XTX, gfx1100 (0x1100), VMM: no"
  *     "ggml_vulkan: 0 = AMD Radeon RX 7600 XT (RADV NAVI33) (radv) | uma: 0 | fp16: 1"
  *     "using device CUDA0 (NVIDIA GeForce RTX 3090) (0000:01:00.0) - 23905 MiB free"
+ *     "ggml_metal_init: GPU name:   Apple M3 Ultra"
+ *     "ggml_metal_init: recommendedMaxWorkingSetSize  = 498216.21 MB"
  * and of other tools: "0: NVIDIA GeForce RTX 5070 Ti 16303MiB". *taken: it is one of these. */
 static situ_status take_log(machine *m, const char *line, bool *taken) {
   static const char *const ends[] = {", compute capability", ", gfx", " (", " |", ")", NULL};
@@ -207,8 +227,14 @@ static situ_status take_log(machine *m, const char *line, bool *taken) {
   machine_gpu *gpu;
   int64_t index, free_mib = -1, total_mib = -1;
   const char *device = strstr(line, "Device "), *uma = strstr(line, " | uma:"), *used = strstr(line, "using device "),
-             *mib = strstr(line, "MiB"), *at = NULL, *list = LLAMA_LOG;
-  if (device && (strstr(device, ", compute capability") || strstr(device, ", gfx"))) {
+             *mib = strstr(line, "MiB"), *metal = strstr(line, "GPU name:"), *at = NULL, *list = LLAMA_LOG,
+             *granted = strstr(line, "recommendedMaxWorkingSetSize");
+  if (granted && m->listed > 0 && strchr(granted, '=')) {
+    if (text_scan_int(skip_blanks(strchr(granted, '=') + 1), 0, &free_mib) && free_mib <= MAX_NUMBER)
+      take_free_bytes(&m->gpus->gpu[m->listed - 1], free_mib * 1000000, LLAMA_LOG);
+  } else if (metal && strstr(line, "metal")) {
+    at = skip_blanks(metal + strlen("GPU name:")) - 2;
+  } else if (device && (strstr(device, ", compute capability") || strstr(device, ", gfx"))) {
     at = strstr(device, ": ");
     if (text_scan_int(device + strlen("Device "), 0, &index) && index == 0) m->list = NULL; /* once more */
     total_mib = number_before(line, " MiB");
@@ -228,6 +254,7 @@ static situ_status take_log(machine *m, const char *line, bool *taken) {
   *taken = at != NULL;
   if (!at) return SITU_STATUS_OK;
   copy_until(name, at + 2, ends);
+  if (has_no_name(name)) return SITU_STATUS_OK;
   TRY(next_gpu(m, &gpu, list, name));
   fit_size(gpu, total_mib);
   take_free_bytes(gpu, free_mib * MIB, list);
@@ -339,7 +366,8 @@ static situ_status take_host(machine *m, const char *line) {
   char name[NAME_BYTES], hint[CATALOGUE_HINT_BYTES], what[2 * CATALOGUE_HINT_BYTES];
   const char *at = skip_blanks(strchr(line, ':') + 1);
   copy(name, at, strlen(at));
-  const situ_device_kind_info *row = catalogue_find_within(name, "cpu");
+  const situ_device_kind_info *row = catalogue_find(name);
+  if (!row || strcmp(row->kind, "cpu") != 0) row = catalogue_find_within(name, "cpu");
   if (row || m->lenient) {
     m->host = row;
     return SITU_STATUS_OK;
@@ -389,8 +417,11 @@ static situ_status take_words(machine *m, const char *line, bool *taken) {
   copy_until(text + 1, skip_blanks(colon + 1), ends);
   if (!strpbrk(text, "0123456789")) return SITU_STATUS_OK; /* no product */
   if (!gpus) return take_host(m, text);
-  if (!catalogue_match(text + 1) && strstr(text, "Graphics")) return SITU_STATUS_OK; /* integrated */
-  return next_gpu(m, &gpu, WORDS, text + 1);
+  for (const char *at = colon + 1; at; at = strchr(at, ','), at = at ? at + 1 : NULL) { /* "RTX 4090, RTX 3090" */
+    copy_until(text, skip_blanks(at), ends);
+    if (strpbrk(text, "0123456789") && !has_no_name(text)) TRY(next_gpu(m, &gpu, WORDS, text));
+  }
+  return SITU_STATUS_OK;
 }
 
 static situ_status take_named(machine *m, const field *f) {
@@ -400,7 +431,7 @@ static situ_status take_named(machine *m, const field *f) {
   bool numbered = f->index >= 0 && f->index < MACHINE_GPUS;
   copy_until(name, f->text, ends);
   m->names_numbers |= numbered;
-  if (!catalogue_match(name) && strstr(name, "Graphics")) return SITU_STATUS_OK; /* integrated */
+  if (has_no_name(name)) return SITU_STATUS_OK;
   TRY(next_gpu(m, &gpu, f->tool, name));
   if (numbered) m->named[f->index] = m->listed;
   return SITU_STATUS_OK;
@@ -444,6 +475,7 @@ static situ_status take_line(machine *m, const char *line) {
                                          "Processing accelerators"};
   const char *bare = skip_blanks(line);
   if (bare == line) m->below_gpu = false;
+  if (*line == '|' && strstr(line, ":gpu:")) return take_sycl(m, line);
   if (*line == '|') {
     TRY(take_table_name(m, line));
     take_table_memory(m, line);
@@ -548,10 +580,8 @@ const char *machine_lanes_source(char *into, size_t n, const machine_gpu *gpu) {
 }
 
 static bool add_link(json_value *links, const char *from, const char *to, const char *kind, const char *source) {
-  json_value *link = json_new_object();
-  bool ok = json_set(link, "from", json_new_text(from)) && json_set(link, "to", json_new_text(to)) &&
-            json_set(link, "kind", json_new_text(kind)) && json_set(link, "source", json_new_text(source));
-  return json_push(links, link) && ok;
+  return json_push(links, JSON_OBJECT({"from", json_new_text(from)}, {"to", json_new_text(to)},
+                                      {"kind", json_new_text(kind)}, {"source", json_new_text(source)}));
 }
 
 /* A machine with few cards, some of which are sold for desktops, or with an integrated GPU, is no server. */
@@ -574,35 +604,26 @@ static int64_t integrated_bytes(const machine_gpus *gpus) {
 }
 
 static json_value *host_tree(const machine *m) {
-  json_value *host = json_new_object();
   const situ_device_kind_info *row = m->host ? m->host : catalogue_find(is_desktop(m->gpus) ? "desktop" : "cpu");
   char source[SOURCE_BYTES];
   int used = snprintf(source, sizeof source, "%s; rates and launch: %s of the catalogue (%.160s)",
                       m->host ? "named by the text" : "not named: a generic CPU", row->name, row->source);
   if (m->host_bytes > 0)
     snprintf(source + used, sizeof source - (size_t)used, "; memory: what is available by %s", m->host_bytes_by);
-  bool ok = json_set(host, "name", json_new_text("cpu")) && json_set(host, "base", json_new_text(row->name)) &&
-            json_set(host, "source", json_new_text(source));
   int64_t bytes = m->host_bytes > 0 ? m->host_bytes : m->host ? 0 : integrated_bytes(m->gpus);
-  if (bytes > 0) ok = ok && json_set(host, "memory_bytes", json_new_int(bytes));
-  if (ok) return host;
-  json_free(host);
-  return NULL;
+  return JSON_OBJECT({"name", json_new_text("cpu")}, {"base", json_new_text(row->name)},
+                     {"source", json_new_text(source)},
+                     {"memory_bytes", bytes > 0 ? json_new_int(bytes) : JSON_ABSENT});
 }
 
 static json_value *gpu_tree(const machine_gpu *gpu, const char *name) {
   bool alone = gpu->row->family == SITU_FAMILY_GPU_APPLE; /* see mac_tree */
-  json_value *device = json_new_object();
+  bool shares = gpu->row->integrated && !alone, known = !shares && gpu->free_bytes > 0 && !alone;
   char source[SOURCE_BYTES];
-  bool ok = json_set(device, "name", json_new_text(name)) && json_set(device, "base", json_new_text(gpu->row->name)) &&
-            json_set(device, "source", json_new_text(machine_gpu_source(source, sizeof source, gpu)));
-  if (gpu->row->integrated && !alone)
-    ok = ok && json_set(device, "shares_capacity_with", json_new_text("cpu"));
-  else if (gpu->free_bytes > 0 && !alone)
-    ok = ok && json_set(device, "memory_bytes", json_new_int(gpu->free_bytes));
-  if (ok) return device;
-  json_free(device);
-  return NULL;
+  return JSON_OBJECT({"name", json_new_text(name)}, {"base", json_new_text(gpu->row->name)},
+                     {"source", json_new_text(machine_gpu_source(source, sizeof source, gpu))},
+                     {"shares_capacity_with", shares ? json_new_text("cpu") : JSON_ABSENT},
+                     {"memory_bytes", known ? json_new_int(gpu->free_bytes) : JSON_ABSENT});
 }
 
 /* A Mac is its GPU, with what Metal grants it of the memory that it shares with the CPU. */
@@ -613,9 +634,7 @@ static json_value *mac_tree(const machine *m) {
   json_value *device = gpu_tree(gpu, "gpu0");
   int64_t installed = m->host_bytes > 0 ? m->host_bytes : gpu->row->memory_bytes;
   int64_t bytes = gpu->free_bytes > 0 ? gpu->free_bytes : catalogue_granted_bytes(gpu->row, installed);
-  if (device && json_set(device, "memory_bytes", json_new_int(bytes))) return device;
-  json_free(device);
-  return NULL;
+  return json_if(json_set(device, "memory_bytes", json_new_int(bytes)), device);
 }
 
 static bool add_devices(const machine *m, json_value *devices, json_value *links) {
@@ -648,15 +667,17 @@ situ_status platform_from_text(situ_platform **out, const char *text, const char
   m->path = path;
   m->error = error;
   situ_status status = take_lines(m, text);
-  json_value *root = json_new_object(), *devices = json_new_array(), *links = json_new_array();
+  json_value *devices = json_new_array(), *links = json_new_array();
   bool ok = status == SITU_STATUS_OK && add_devices(m, devices, links);
   const char *slash = strrchr(path, '/');
-  ok = ok && json_set(root, "situ_platform", json_new_int(1));
   bool unnamed = strncmp(path, "/dev/fd/", strlen("/dev/fd/")) == 0; /* standard input of the tool */
-  ok = ok && json_set(root, "name", json_new_text(unnamed ? "machine" : slash ? slash + 1 : path));
-  ok = json_set(root, "devices", devices) && ok;
-  ok = json_set(root, "links", links) && ok;
-  if (status == SITU_STATUS_OK) status = ok ? platform_from_json(out, root, path, error) : fail_no_memory(error);
+  json_value *root = JSON_OBJECT({"situ_platform", json_new_int(1)},
+                                 {"name", json_new_text(unnamed ? "machine"
+                                                        : slash ? slash + 1
+                                                                : path)},
+                                 {"devices", devices}, {"links", links});
+  if (status == SITU_STATUS_OK)
+    status = ok && root ? platform_from_json(out, root, path, error) : fail_no_memory(error);
   json_free(root);
   free(m->gpus);
   free(m);

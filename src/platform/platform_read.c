@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/arguments.h"
+#include "base/ascii.h"
 #include "base/file.h"
 #include "platform/machine_text.h"
 #include "platform/platform_sources.h"
@@ -19,12 +20,14 @@ static situ_status read_file(situ_platform **out, const char *path, situ_error *
   return status;
 }
 
-/* Whether a text is a path: it has a slash, other than among the figures of a device (900GB/s). */
+/* Whether a text is a path: it has a slash, other than among figures (900GB/s, 6000 MT/s) and in "CPU w/ GPU". */
 static bool has_slash(const char *text) {
   int depth = 0;
-  for (; *text; text++) {
-    depth += *text == '(' ? 1 : *text == ')' ? -1 : 0;
-    if (*text == '/' && (depth <= 0 || text[1] != 's')) return true;
+  for (const char *at = text; *at; at++) {
+    depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+    bool rate = at > text && at[1] == 's' && (depth > 0 || ascii_lower(at[-1]) == 't');
+    bool with = at - text > 1 && ascii_lower(at[-1]) == 'w' && ascii_is_blank(at[-2]);
+    if (*at == '/' && !rate && !with) return true;
   }
   return false;
 }

@@ -27,17 +27,28 @@ static bool same_speed(const situ_device *d, const situ_device *other) {
 const char *platform_device_source(char into[PLATFORM_SOURCE_BYTES], const situ_platform *p, int32_t index) {
   const situ_device *d = &p->devices[index];
   const char *stated = p->device_source ? p->device_source[index] : NULL;
-  const situ_device_kind_info *row = catalogue_find(d->class_name);
-  situ_device usual = row ? catalogue_device(row) : (situ_device){0};
+  char name[128]; /* without figures: "epyc7742(128GB,102.4GB/s)" */
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(d->class_name, "("), d->class_name);
+  const situ_device_kind_info *row = catalogue_find(name);
+  situ_device usual = row ? catalogue_device(row) : (situ_device){0}, rates = *d;
+  rates.memory_bytes_per_s = usual.memory_bytes_per_s;
+  bool size = d->memory_bytes == usual.memory_bytes || d->shares_memory_with >= 0;
+  bool speed = row && same_speed(d, &usual);
   if (stated)
     snprintf(into, PLATFORM_SOURCE_BYTES, "%s", stated);
-  else if (!row || !same_speed(d, &usual))
+  else if (!row || !same_speed(&rates, &usual))
     snprintf(into, PLATFORM_SOURCE_BYTES, "as stated");
-  else if (d->memory_bytes == usual.memory_bytes || d->shares_memory_with >= 0)
+  else if (size && speed)
     snprintf(into, PLATFORM_SOURCE_BYTES, "%s of the catalogue (%.300s)", row->name, row->source);
   else
-    snprintf(into, PLATFORM_SOURCE_BYTES, "rates and launch: %s of the catalogue (%.300s); memory: as stated",
-             row->name, row->source);
+    snprintf(into, PLATFORM_SOURCE_BYTES, "%s: %s of the catalogue (%.300s); %s: as stated",
+             speed  ? "rates and launch"
+             : size ? "all but the bandwidth"
+                    : "rates of arithmetic and launch",
+             row->name, row->source,
+             speed  ? "memory"
+             : size ? "bandwidth"
+                    : "memory and bandwidth");
   return into;
 }
 

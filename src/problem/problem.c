@@ -19,6 +19,7 @@ static situ_status refuse_options_of_pipelines(const situ_problem *p, const situ
                       : o->replicate                      ? "replicas"
                       : o->in_flight > 1                  ? "more than one input in flight"
                       : o->micro_batches > 0              ? "a step of micro-batches"
+                      : o->chunks > 0                     ? "several parts on each device (chunks)"
                       : o->zero > 0                       ? "shares of replicas (zero)"
                       : o->schedule != SITU_SCHEDULE_1F1B ? "a schedule of passes"
                                                           : NULL;
@@ -29,22 +30,23 @@ static situ_status refuse_options_of_pipelines(const situ_problem *p, const situ
 
 /* Whether every option has a value that exists. */
 static situ_status check_values(const situ_problem_options *o, situ_error *error) {
-  const char *wrong = (unsigned)o->objective > SITU_OBJECTIVE_THROUGHPUT                ? "objective"
-                      : (unsigned)o->execution > SITU_EXECUTION_PIPELINE                ? "execution"
-                      : (unsigned)o->contention > SITU_CONTENTION_NONE                  ? "contention"
-                      : (unsigned)o->overlap > SITU_OVERLAP_NONE                        ? "overlap"
-                      : (unsigned)o->communication > SITU_COMMUNICATION_LINK            ? "communication"
-                      : (unsigned)o->schedule > SITU_SCHEDULE_ZB_H1                     ? "schedule"
-                      : o->in_flight < 0                                                ? "in_flight"
-                      : o->micro_batches < 0                                            ? "micro_batches"
-                      : o->zero < 0 || o->zero > 3                                      ? "zero"
-                      : o->copies < 0                                                   ? "copies"
-                      : o->max_calls < 0                                                ? "max_calls"
-                      : o->max_period_ns < 0                                            ? "max_period_ns"
-                      : o->max_latency_ns < 0                                           ? "max_latency_ns"
-                      : o->max_secondary_ns < 0                                         ? "max_secondary_ns"
-                      : !(o->max_unknown_percent >= 0 && o->max_unknown_percent <= 100) ? "max_unknown_percent"
-                                                                                        : NULL;
+  const char *wrong = (unsigned)o->objective > SITU_OBJECTIVE_THROUGHPUT                  ? "objective"
+                      : (unsigned)o->execution > SITU_EXECUTION_PIPELINE                  ? "execution"
+                      : (unsigned)o->contention > SITU_CONTENTION_NONE                    ? "contention"
+                      : (unsigned)o->overlap > SITU_OVERLAP_NONE                          ? "overlap"
+                      : (unsigned)o->communication > SITU_COMMUNICATION_LINK              ? "communication"
+                      : (unsigned)o->schedule > SITU_SCHEDULE_ZB_V                        ? "schedule"
+                      : o->in_flight < 0                                                  ? "in_flight"
+                      : o->micro_batches < 0                                              ? "micro_batches"
+                      : o->chunks < 0 || o->chunks == 1 || o->chunks > PROBLEM_MAX_CHUNKS ? "chunks"
+                      : o->zero < 0 || o->zero > 3                                        ? "zero"
+                      : o->copies < 0                                                     ? "copies"
+                      : o->max_calls < 0                                                  ? "max_calls"
+                      : o->max_period_ns < 0                                              ? "max_period_ns"
+                      : o->max_latency_ns < 0                                             ? "max_latency_ns"
+                      : o->max_secondary_ns < 0                                           ? "max_secondary_ns"
+                      : !(o->max_unknown_percent >= 0 && o->max_unknown_percent <= 100)   ? "max_unknown_percent"
+                                                                                          : NULL;
   return wrong ? fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option %s has an invalid value", wrong)
                : SITU_STATUS_OK;
 }
@@ -117,7 +119,8 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
         situ_objective_name(p->objective), situ_execution_name(p->execution));
   TRY(refuse_options_of_pipelines(p, o, error));
   TRY(choose_overlap(p, o->overlap, error));
-  p->contiguous = !o->free;
+  bool by_chunks = o->schedule == SITU_SCHEDULE_INTERLEAVED || o->schedule == SITU_SCHEDULE_ZB_V;
+  p->contiguous = !o->free && !by_chunks;
   p->async_copies = o->async_copies;
   p->schedule = o->schedule;
   p->replicate = o->replicate;
@@ -125,27 +128,40 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
   return SITU_STATUS_OK;
 }
 
+/* Parts of the model on each device, where the schedule has several. */
+static situ_status choose_chunks(situ_problem *p, const situ_problem_options *o, situ_error *error) {
+  bool v = p->schedule == SITU_SCHEDULE_ZB_V, by_chunks = v || p->schedule == SITU_SCHEDULE_INTERLEAVED;
+  const char *wrong = o->chunks > 0 && !by_chunks ? "chunks are those of schedule interleaved"
+                      : v && o->chunks > 2        ? "schedule zb-v has two chunks on each device"
+                      : by_chunks && o->free      ? "schedules by chunks cut the model in order: leave free out"
+                      : by_chunks && o->replicate ? "schedules by chunks are for single devices: leave replicas out"
+                                                  : NULL;
+  if (wrong) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "%s", wrong);
+  p->chunks = !by_chunks ? 0 : o->chunks > 0 ? o->chunks : 2;
+  return SITU_STATUS_OK;
+}
+
 /* Steps of micro-batches. What every device keeps: by 1F1B the last one keeps one input; by GPipe all keep all, by
- * ZB-H1 as many as there are devices, but replicas share them. */
+ * ZB-H1 as many as there are devices, but replicas share them; of each chunk one at least. */
 static situ_status choose_micro_batches(situ_problem *p, const situ_problem_options *o, situ_error *error) {
   p->micro_batches = o->micro_batches;
-  bool delays = p->schedule == SITU_SCHEDULE_ZB_H1;
-  if (delays && (o->micro_batches == 0 || p->given->n_recomputed > 0))
+  bool delays = problem_delays(p);
+  if ((delays || p->chunks > 0) && (o->micro_batches == 0 || (delays && p->given->n_recomputed > 0)))
     return fail_with(
-        error, SITU_STATUS_BAD_ARGUMENT, NULL, "schedule zb-h1 %s",
+        error, SITU_STATUS_BAD_ARGUMENT, NULL, "schedule %s %s", situ_schedule_name(p->schedule),
         o->micro_batches == 0 ? "needs micro_batches, at least 1" : "keeps all activations: leave recomputation out");
   if (o->micro_batches == 0) return SITU_STATUS_OK;
   const char *wrong = !p->training       ? "are of training steps: add training, or leave micro_batches out"
-                      : !p->contiguous   ? "pass from part to part: parts must be contiguous, not free"
+                      : o->free          ? "pass from part to part: parts must be contiguous, not free"
                       : o->in_flight > 0 ? "and their schedule say how many inputs are in flight: leave in_flight out"
                                          : NULL;
   if (wrong) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "micro-batches %s", wrong);
   int32_t n_sharing = p->replicate ? p->platform->n_devices : 1;
   int32_t usable = 0;
   for (int32_t d = 0; d < p->n_devices; d++) usable += !(o->unused && o->unused[d]);
-  p->kept_inputs = p->schedule == SITU_SCHEDULE_GPIPE ? o->micro_batches
-                   : delays                           ? (int32_t)max64(min64(usable, o->micro_batches), 1)
-                                                      : 0;
+  p->kept_inputs = p->schedule == SITU_SCHEDULE_GPIPE   ? o->micro_batches
+                   : p->schedule == SITU_SCHEDULE_ZB_H1 ? (int32_t)max64(min64(usable, o->micro_batches), 1)
+                                                        : 0;
   p->in_flight = p->kept_inputs > 0 ? (int32_t)(((int64_t)p->kept_inputs + n_sharing - 1) / n_sharing) : 1;
   return SITU_STATUS_OK;
 }
@@ -414,12 +430,17 @@ static situ_status refuse_excess(const situ_problem *p, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-/* Workspaces that the costs know are those of the problem's graph. */
+/* Workspaces, and tensors as they are held, that the costs know are those of the problem's graph. */
 static situ_status take_workspaces(situ_problem *p, situ_error *error) {
-  if (!p->costs->workspace_bytes) return SITU_STATUS_OK;
+  if (!p->costs->workspace_bytes && !p->costs->held_bytes) return SITU_STATUS_OK;
   situ_graph *g = ARENA_COPY(p->arena, p->given, situ_graph, 1);
   if (!g) return fail_no_memory(error);
-  g->workspace_bytes = p->costs->workspace_bytes;
+  if (p->costs->workspace_bytes) g->workspace_bytes = p->costs->workspace_bytes;
+  if (p->costs->held_bytes) {
+    g->size_bytes = p->costs->held_bytes;
+    g->arena = p->arena;
+    if (!graph_find_recomputed(g, p->arena)) return fail_no_memory(error);
+  }
   p->graph = g;
   return SITU_STATUS_OK;
 }
@@ -439,6 +460,7 @@ situ_status problem_fill(situ_problem *p, const situ_problem_options *o, situ_er
   p->class_of = p->platform->class_of;
   p->memory_of = p->platform->memory_of;
   for (int32_t v = 0; v < p->n_operators; v++) p->training |= p->graph->phase[v] != SITU_PHASE_FORWARD;
+  TRY(choose_chunks(p, o, error));
   TRY(choose_micro_batches(p, o, error));
   TRY(choose_shares(p, o, error));
   TRY(refuse_excess(p, error));
@@ -486,7 +508,8 @@ situ_problem_options problem_options_of(const situ_problem *p) {
   o.contention = p->contention;
   o.overlap = p->overlap;
   o.communication = p->communication;
-  o.free = !p->contiguous;
+  o.free = !p->contiguous && p->chunks == 0;
+  o.chunks = p->chunks;
   o.async_copies = p->async_copies;
   o.schedule = p->schedule;
   o.replicate = p->replicate;
@@ -517,7 +540,7 @@ void problem_view_pipeline(situ_problem *out, const situ_problem *p) {
   out->communication = SITU_COMMUNICATION_LINK;
   out->contiguous = out->async_copies = out->replicate = false;
   out->in_flight = 1;
-  out->micro_batches = out->zero = 0;
+  out->micro_batches = out->zero = out->chunks = 0;
   out->overlap = SITU_OVERLAP_FULL;
   drop_limits(out);
 }
@@ -572,8 +595,8 @@ const char *situ_communication_name(situ_communication c) {
 }
 
 const char *situ_schedule_name(situ_schedule s) {
-  static const char *const names[] = {"1f1b", "gpipe", "zb-h1"};
-  return (unsigned)s < 3 ? names[s] : "unknown";
+  static const char *const names[] = {"1f1b", "gpipe", "zb-h1", "interleaved", "zb-v"};
+  return (unsigned)s < 5 ? names[s] : "unknown";
 }
 
 const char *situ_contention_name(situ_contention c) {
@@ -593,7 +616,7 @@ bool situ_problem_get_summary(const situ_problem *p, situ_problem_summary *out) 
                                   .schedule = p->schedule,
                                   .copies = p->n_copies,
                                   .max_calls = p->max_calls == INT32_MAX ? 0 : p->max_calls,
-                                  .free = !p->contiguous,
+                                  .free = !p->contiguous && p->chunks == 0,
                                   .replicate = p->replicate,
                                   .n_unknown = p->unknown.n,
                                   .n_unknown_operators = p->unknown.n_operators,

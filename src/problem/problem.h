@@ -33,7 +33,9 @@ struct situ_problem {
       n_phases; /* of a period: 2 where forward and backward loads are two numbers (pipelines trained as GPipe does) */
   int32_t in_flight;     /* inputs in memory at once; with micro_batches, as many as every device surely keeps */
   int32_t micro_batches; /* of a step; 0: in_flight is a given number */
-  int32_t kept_inputs;   /* of these, that all parts keep by GPipe and ZB-H1; 0: by 1F1B it depends on what follows */
+  int32_t
+      chunks; /* parts of the model on each device, in the order of a schedule (view/chunks.h); 0: no such schedule */
+  int32_t kept_inputs; /* of these, that all parts keep by GPipe and ZB-H1; 0: by 1F1B it depends on what follows */
   /* What replicas hold in shares: 0 nothing, 1 states of the optimizer, 2 gradients too, 3 weights too. Then the
    * weights of `graph` are the minimum that a device holds, those of `given` all. */
   int32_t zero;
@@ -67,6 +69,7 @@ struct situ_problem {
  * sum of all bytes of all inputs in flight (64 PiB); see docs/model.md, "Limits". Sums and small multiples of both fit
  * into 64 bits, and constants that mean "later than everything" (2^55 ns and up) exceed every time. */
 #define PROBLEM_MAX_NS ((int64_t)1 << 54)
+enum { PROBLEM_MAX_CHUNKS = 64 };
 #define PROBLEM_MAX_BYTES ((int64_t)1 << 56)
 
 /* Fills a problem that has its arena, graph, platform and costs, from options of this version; all but the scope. */
@@ -94,6 +97,11 @@ int64_t problem_serial_ns(const situ_problem *p, int32_t more);
 /* Time of an operator on a device; SITU_NEVER_NS where it cannot run. */
 static inline int64_t problem_time_ns(const situ_problem *p, int32_t v, int32_t d) {
   return p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
+}
+
+/* Whether gradients of weights are passes of their own. */
+static inline bool problem_delays(const situ_problem *p) {
+  return p->schedule == SITU_SCHEDULE_ZB_H1 || p->schedule == SITU_SCHEDULE_ZB_V;
 }
 
 /* Inputs that a device keeps in memory at most. */

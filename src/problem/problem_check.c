@@ -19,8 +19,11 @@ static const char *check_models(const situ_problem *p) {
   EXPECT(pipeline || (!p->async_copies && !p->replicate && p->in_flight == 1),
          "only pipelines copy beside operators and replicate");
   EXPECT(p->in_flight >= 1 && p->max_calls >= 1, "one input is in flight at least, one call is allowed");
-  EXPECT(p->micro_batches == 0 || (pipeline && p->training && p->contiguous && p->in_flight <= p->micro_batches),
+  EXPECT(p->micro_batches == 0 ||
+             (pipeline && p->training && (p->contiguous || p->chunks > 0) && p->in_flight <= p->micro_batches),
          "micro-batches are those of training steps in contiguous parts");
+  EXPECT(p->chunks == 0 || (p->micro_batches > 0 && !p->contiguous && !p->replicate && p->chunks > 1),
+         "chunks are those of steps of micro-batches without replicas");
   EXPECT(p->zero == 0 || (p->replicate && p->training && p->zero <= 3), "replicas in training hold shares");
   EXPECT(p->n_phases == 1 || (p->n_phases == 2 && p->training && p->schedule == SITU_SCHEDULE_GPIPE),
          "two phases are those of training as GPipe does it");

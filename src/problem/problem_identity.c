@@ -59,7 +59,7 @@ uint64_t problem_hash(const situ_problem *p) {
                      p->contiguous,    p->async_copies,  p->replicate,      p->training,         p->of_stream,
                      p->schedule,      p->n_phases,      p->in_flight,      p->n_copies,         p->max_calls,
                      p->host,          p->max_period_ns, p->max_latency_ns, p->max_secondary_ns, p->conflict != NULL,
-                     p->micro_batches, p->zero};
+                     p->micro_batches, p->zero,          p->chunks};
   uint64_t h = mix_numbers(0, asked, (int64_t)(sizeof asked / sizeof *asked));
   h = mix_indices(h, p->pin, p->n_operators);
   for (int32_t d = 0; d < p->n_devices; d++) h = hash_number(h, p->unused[d]);
@@ -98,8 +98,8 @@ bool problem_is_relaxation(const situ_problem *r, const situ_problem *p) {
   if (r->execution != p->execution) return p->execution == SITU_EXECUTION_STREAM && period;
   return r->contention == p->contention && r->communication == p->communication && r->overlap == p->overlap &&
          r->async_copies == p->async_copies && r->schedule == p->schedule && r->in_flight == p->in_flight &&
-         r->micro_batches == p->micro_batches && r->zero == p->zero && r->n_phases == p->n_phases &&
-         (p->contiguous || !r->contiguous) && (r->replicate || !p->replicate);
+         r->micro_batches == p->micro_batches && r->zero == p->zero && r->chunks == p->chunks &&
+         r->n_phases == p->n_phases && (p->contiguous || !r->contiguous) && (r->replicate || !p->replicate);
 }
 
 /* Whether everything that takes 0 ns by the costs takes 0 ns by the secondary costs. */

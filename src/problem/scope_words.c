@@ -103,7 +103,7 @@ static void add_rest(text_buffer *t, const scope *s, scope_code code) {
       add_unused(t, p, n);
       text_add(t, " unused");
       return;
-    case SCOPE_RESERVE: text_add(t, "%s of memory free", text_size(size, p->costs->reserved_bytes)); return;
+    case SCOPE_RESERVE: text_add(t, "%s free over all memories", text_size(size, p->costs->reserved_bytes)); return;
     case SCOPE_CALLS: text_add(t, "at most %d call%s on each accelerator", (int)n, plural(n)); return;
     case SCOPE_CONTIGUOUS: text_add(t, "each device one contiguous part"); return;
     case SCOPE_REPLICAS: text_add(t, "no replicas"); return;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/arguments.h"
 #include "base/clock.h"
 #include "base/contracts.h"

@@ -1,5 +1,4 @@
 /* BERT, base size by default: encoder and pooler, without a task's head. */
-#include <math.h>
 
 #include "read/builtin.h"
 
@@ -33,8 +32,7 @@ static net_value embeddings(net *n, const int64_t *v) {
 static net_value heads_of(net *n, const char *name, net_value x, const int64_t *v, bool keys) {
   net_enter(n, "%s", name);
   net_value y = net_linear(n, "linear", x, v[HIDDEN], true);
-  y = net_reshape(n, "split", y, NET_SHAPE(v[BATCH], v[SEQ], v[HEADS], v[HIDDEN] / v[HEADS]));
-  y = net_transpose(n, "transpose", y, keys ? NET_SHAPE(0, 2, 3, 1) : NET_SHAPE(0, 2, 1, 3));
+  y = net_heads(n, y, v[HEADS], keys);
   net_leave(n);
   return y;
 }
@@ -43,12 +41,7 @@ static net_value attention(net *n, net_value x, net_value mask, const int64_t *v
   net_enter(n, "attention");
   net_value query = heads_of(n, "query", x, v, false), key = heads_of(n, "key", x, v, true);
   net_value value = heads_of(n, "value", x, v, false);
-  double root = sqrt((double)(v[HIDDEN] / v[HEADS]));
-  net_value scores = net_op2(n, "scale", "Div", net_op2(n, "scores", "MatMul", query, key), net_scalar(n, root));
-  scores = net_softmax(n, net_op2(n, "mask", "Add", scores, mask), -1);
-  net_value context = net_op2(n, "context", "MatMul", scores, value);
-  context = net_transpose(n, "transpose", context, NET_SHAPE(0, 2, 1, 3));
-  context = net_reshape(n, "merge", context, NET_SHAPE(v[BATCH], v[SEQ], v[HIDDEN]));
+  net_value context = net_attention(n, query, key, value, mask);
   net_value out = net_op2(n, "add", "Add", net_linear(n, "output", context, v[HIDDEN], true), x);
   out = net_layer_norm(n, "norm", out);
   net_leave(n);

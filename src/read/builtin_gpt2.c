@@ -1,6 +1,5 @@
 /* GPT-2, small by default. The table of words is read by the first and by the last operator, which are therefore
  * colocated; 124,439,808 parameters with it counted once. */
-#include <math.h>
 
 #include "read/builtin.h"
 
@@ -28,8 +27,7 @@ static net_value gelu_tanh(net *n, net_value x) {
 
 static net_value heads_of(net *n, const char *name, net_value x, bool keys, const int64_t *v) {
   net_enter(n, "%s", name);
-  x = net_reshape(n, "split", x, NET_SHAPE(v[BATCH], v[SEQ], v[HEADS], v[HIDDEN] / v[HEADS]));
-  x = net_transpose(n, "transpose", x, keys ? NET_SHAPE(0, 2, 3, 1) : NET_SHAPE(0, 2, 1, 3));
+  x = net_heads(n, x, v[HEADS], keys);
   net_leave(n);
   return x;
 }
@@ -40,13 +38,7 @@ static net_value attention(net *n, net_value x, net_value mask, const int64_t *v
   net_split(n, "split", net_linear(n, "qkv", x, 3 * v[HIDDEN], true), 2, qkv, 3);
   net_value query = heads_of(n, "q", qkv[0], false, v), key = heads_of(n, "k", qkv[1], true, v);
   net_value value = heads_of(n, "v", qkv[2], false, v);
-  net_value scores = net_op2(n, "scores", "MatMul", query, key);
-  scores = net_op2(n, "scale", "Div", scores, net_scalar(n, sqrt((double)(v[HIDDEN] / v[HEADS]))));
-  scores = net_softmax(n, net_op2(n, "mask", "Add", scores, mask), -1);
-  net_value context =
-      net_transpose(n, "transpose", net_op2(n, "context", "MatMul", scores, value), NET_SHAPE(0, 2, 1, 3));
-  context = net_reshape(n, "merge", context, NET_SHAPE(v[BATCH], v[SEQ], v[HIDDEN]));
-  net_value out = net_linear(n, "output", context, v[HIDDEN], true);
+  net_value out = net_linear(n, "output", net_attention(n, query, key, value, mask), v[HIDDEN], true);
   net_leave(n);
   return out;
 }

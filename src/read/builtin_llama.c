@@ -52,10 +52,7 @@ static net_value rotate(net *n, net_value x, rotary r) {
 }
 
 static net_value heads_of(net *n, net_value x, int64_t heads, const int64_t *v) {
-  int64_t width = v[HIDDEN] / v[HEADS];
-  net_value y = net_linear(n, "linear", x, heads * width, false);
-  y = net_reshape(n, "split", y, NET_SHAPE(v[BATCH], v[TOKENS], heads, width));
-  return net_transpose(n, "transpose", y, NET_SHAPE(0, 2, 1, 3));
+  return net_heads(n, net_linear(n, "linear", x, heads * (v[HIDDEN] / v[HEADS]), false), heads, false);
 }
 
 /* The cached part, then the new part; each head repeated for the queries that share it. */
@@ -82,13 +79,7 @@ static net_value attention(net *n, net_value x, rotary r, net_value mask, const 
   net_enter(n, "v");
   net_value value = cached(n, heads_of(n, x, v[KV_HEADS], v), v);
   net_leave(n);
-  net_value scores = net_op2(n, "scores", "MatMul", query, key);
-  scores = net_op2(n, "scale", "Div", scores, net_scalar(n, sqrt((double)(v[HIDDEN] / v[HEADS]))));
-  if (mask != NET_NONE) scores = net_op2(n, "mask", "Add", scores, mask);
-  net_value context = net_op2(n, "context", "MatMul", net_softmax(n, scores, -1), value);
-  context = net_transpose(n, "transpose", context, NET_SHAPE(0, 2, 1, 3));
-  context = net_reshape(n, "merge", context, NET_SHAPE(v[BATCH], v[TOKENS], v[HIDDEN]));
-  return net_linear(n, "o", context, v[HIDDEN], false);
+  return net_linear(n, "o", net_attention(n, query, key, value, mask), v[HIDDEN], false);
 }
 
 static net_value feed_forward(net *n, net_value x, const int64_t *v) {

@@ -96,8 +96,7 @@ static net_value shift(net *n, net_value x, const int64_t *v) {
 /* [batch, length, hidden] to [batch, heads, length, width], or with the last two swapped for keys. */
 static net_value heads_of(net *n, const char *name, net_value x, bool keys, const int64_t *v) {
   net_enter(n, "%s", name);
-  x = net_reshape(n, "split", x, NET_SHAPE(v[BATCH], net_dim(n, x, 1), v[HEADS], v[HIDDEN] / v[HEADS]));
-  x = net_transpose(n, "transpose", x, keys ? NET_SHAPE(0, 2, 3, 1) : NET_SHAPE(0, 2, 1, 3));
+  x = net_heads(n, x, v[HEADS], keys);
   net_leave(n);
   return x;
 }
@@ -115,11 +114,7 @@ static net_value attention(net *n, net_value x, net_value far, net_value mask, c
   net_value position = net_op2(n, "place", "MatMul", net_op2(n, "add_v", "Add", query, l->position_bias), far);
   net_value scores = net_op2(n, "scores", "Add", content, shift(n, position, v));
   scores = net_op2(n, "scale", "Mul", scores, net_scalar(n, 1 / sqrt((double)width)));
-  scores = net_softmax(n, net_op2(n, "mask", "Add", scores, mask), -1);
-  net_value context =
-      net_transpose(n, "transpose", net_op2(n, "context", "MatMul", scores, value), NET_SHAPE(0, 2, 1, 3));
-  context = net_reshape(n, "merge", context, NET_SHAPE(v[BATCH], v[LENGTH], v[HIDDEN]));
-  return apply(n, "out", context, l->out);
+  return apply(n, "out", net_attend(n, scores, mask, value), l->out);
 }
 
 static net_value layer_step(net *n, net_value x, net_value far, net_value mask, layer *l, const int64_t *v) {

@@ -78,7 +78,7 @@ bool lm_is_table(const char *name) {
 }
 
 bool lm_is_of_tokens(const char *table) {
-  return !strstr(table, "pos") && !strstr(table, "type") && !strstr(table, "wpe");
+  return !strstr(table, "pos") && !strstr(table, "type") && !strstr(table, "wpe") && !strstr(table, "per_layer");
 }
 
 static bool has_role(const lm_tensor *t, const lm_place *p) {

@@ -7,7 +7,6 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
-#include "base/dtype.h"
 #include "base/fail.h"
 #include "graph/graph.h"
 
@@ -129,6 +128,16 @@ static void set_precision(const lm *m, situ_dtype dtype) {
   }
 }
 
+/* The bytes of an element of activations where a model is trained: those of most of its weights, at least 2. */
+static int64_t trained_bytes(const lm *m) {
+  int64_t wide = 0, narrow = 0;
+  for (int32_t i = 0; i < m->n_tensors; i++) {
+    int64_t *sum = m->tensors[i].dtype == SITU_DTYPE_F32 && !m->tensors[i].packed ? &wide : &narrow;
+    *sum = sat_add(*sum, m->tensors[i].bytes);
+  }
+  return wide > narrow ? 4 : 2;
+}
+
 /* All tokens of a text at once, of each stream: they are read for the first time, and no cache is kept. */
 static situ_status read_whole(read_result *result, const lm *m, const read_source *source, bool both_ways,
                               situ_error *error) {
@@ -150,7 +159,9 @@ static situ_status read_whole(read_result *result, const lm *m, const read_sourc
   set_precision(m, read_precision(o->precision));
   text_add(&result->notes, "architecture %s: %s %" PRId64 " tokens at once (set them with --prompt)\n", m->architecture,
            both_ways ? "an encoder, which reads" : "a training step of", step.tokens);
-  return lm_build(&result->graph, m, &step, &result->notes, error);
+  lm made = *m;
+  if (o->training) made.activation_bytes = trained_bytes(m);
+  return lm_build(&result->graph, &made, &step, &result->notes, error);
 }
 
 /* The two steps of a request, of which `prefill` comes first where there is a prompt. */

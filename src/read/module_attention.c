@@ -33,6 +33,8 @@ net_value module_attention(module_net *m, const attention_names *names, net_valu
     parts[0] = module_linear(m, names->query, x);
     parts[1] = module_linear(m, names->key, other);
     parts[2] = module_linear(m, names->value, other);
+    parts[0] = module_with_if(m, "attention.attention.q_bias", "Add", parts[0]);
+    parts[2] = module_with_if(m, "attention.attention.v_bias", "Add", parts[2]);
   }
   int64_t width = net_dim(m->net, parts[0], -1);
   if (heads < 1) net_refuse(m->net, "has no number of heads in its configuration");
@@ -80,11 +82,11 @@ net_value module_feed_forward(module_net *m, net_value x) {
   return module_linear(m, down, y);
 }
 
-net_value module_block(module_net *m, net_value x, int64_t heads) {
+net_value module_block(module_net *m, net_value x, int64_t heads, net_value bias) {
   static const char first[] = "layernorm_before|layer_norm1|norm1|self_attn_layer_norm|layer_norm|input_layernorm";
   static const char second[] =
       "layernorm_after|layer_norm2|norm2|final_layer_norm|post_attention_layernorm|ffn_layer_norm";
-  net_value bias = module_pair_bias(m, net_dim(m->net, x, 1));
+  if (bias == NET_NONE) bias = module_pair_bias(m, net_dim(m->net, x, 1));
   net_value y = module_attention(m, &attention_itself, module_norm_if(m, first, x), NET_NONE, heads, bias);
   x = module_sum(m, "add_attention", x, module_with_if(m, "layer_scale1.lambda1|lambda_1|ls1.gamma", "Mul", y));
   y = module_feed_forward(m, module_norm_if(m, second, x));
@@ -96,7 +98,7 @@ net_value module_blocks(module_net *m, const char *paths, net_value x, int64_t h
   for (int32_t i = 0; path && i < LM_MAX_BLOCKS && net_ok(m->net); i++) {
     module_enter(m, "%s.%d", path, (int)i);
     bool there = module_has_folder(m, "");
-    if (there) x = module_block(m, x, heads);
+    if (there) x = module_block(m, x, heads, NET_NONE);
     module_leave(m);
     if (!there) break;
   }

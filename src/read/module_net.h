@@ -136,8 +136,9 @@ net_value module_attention(module_net *m, const attention_names *names, net_valu
 net_value module_pair_bias(module_net *m, int64_t places);
 /* The feed-forward part of a block. */
 net_value module_feed_forward(module_net *m, net_value x);
-/* The block that module_enter reached: norm, attention, norm, feed-forward part, each with a sum. */
-net_value module_block(module_net *m, net_value x, int64_t heads);
+/* The block that module_enter reached: norm, attention, norm, feed-forward part, each with a sum. `bias` of the scores,
+ * or NET_NONE for that of its own table, if it has one. */
+net_value module_block(module_net *m, net_value x, int64_t heads, net_value bias);
 /* Blocks below one of `paths`, numbered from 0. */
 net_value module_blocks(module_net *m, const char *paths, net_value x, int64_t heads);
 

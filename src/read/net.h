@@ -139,6 +139,14 @@ net_value net_slice(net *n, const char *name, net_value x, int64_t axis, int64_t
 void net_split(net *n, const char *name, net_value x, int64_t axis, net_value *parts, int32_t n_parts);
 net_value net_squeeze(net *n, const char *name, net_value x, int64_t axis);
 net_value net_unsqueeze(net *n, const char *name, net_value x, int64_t axis);
+/* Attention. [batch, tokens, heads * width] as [batch, heads, tokens, width], or with the last two axes swapped, as
+ * keys are: "split", "transpose". */
+net_value net_heads(net *n, net_value x, int64_t heads, bool keys);
+/* Values by scores: "mask" (NET_NONE: without), "softmax", "context"; then the heads one beside the other: "transpose",
+ * "merge". */
+net_value net_attend(net *n, net_value scores, net_value mask, net_value value);
+/* By scores of queries and keys: "scores", and "scale", their division by the root of the width. */
+net_value net_attention(net *n, net_value query, net_value key, net_value value, net_value mask);
 /* Rows of a table by number. */
 net_value net_gather(net *n, const char *name, net_value table, net_value numbers);
 

@@ -1,4 +1,5 @@
 /* The vocabulary of nets: layers of the usual kinds in ONNX's terms. */
+#include <math.h>
 #include <stdio.h>
 
 #include "read/net.h"
@@ -144,4 +145,23 @@ net_value net_unsqueeze(net *n, const char *name, net_value x, int64_t axis) {
 
 net_value net_gather(net *n, const char *name, net_value table, net_value numbers) {
   return net_op2(n, name, "Gather", table, numbers);
+}
+
+net_value net_heads(net *n, net_value x, int64_t heads, bool keys) {
+  int64_t width = net_dim(n, x, 2) / heads;
+  x = net_reshape(n, "split", x, NET_SHAPE(net_dim(n, x, 0), net_dim(n, x, 1), heads, width));
+  return net_transpose(n, "transpose", x, keys ? NET_SHAPE(0, 2, 3, 1) : NET_SHAPE(0, 2, 1, 3));
+}
+
+net_value net_attend(net *n, net_value scores, net_value mask, net_value value) {
+  if (mask != NET_NONE) scores = net_op2(n, "mask", "Add", scores, mask);
+  net_value context = net_op2(n, "context", "MatMul", net_softmax(n, scores, -1), value);
+  context = net_transpose(n, "transpose", context, NET_SHAPE(0, 2, 1, 3));
+  int64_t width = net_dim(n, context, 2) * net_dim(n, context, 3);
+  return net_reshape(n, "merge", context, NET_SHAPE(net_dim(n, context, 0), net_dim(n, context, 1), width));
+}
+
+net_value net_attention(net *n, net_value query, net_value key, net_value value, net_value mask) {
+  net_value root = net_scalar(n, sqrt((double)net_dim(n, query, -1)));
+  return net_attend(n, net_op2(n, "scale", "Div", net_op2(n, "scores", "MatMul", query, key), root), mask, value);
 }

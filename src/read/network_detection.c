@@ -78,7 +78,7 @@ static void generate_yolos(module_net *m) {
   for (int32_t i = 0; i < LM_MAX_BLOCKS && net_ok(n); i++) {
     module_enter(m, "encoder.layer.%d", (int)i);
     bool there = module_has_folder(m, "");
-    if (there) x = module_block(m, x, module_config(m, "num_attention_heads", 0));
+    if (there) x = module_block(m, x, module_config(m, "num_attention_heads", 0), NET_NONE);
     module_leave(m);
     if (!there) break;
     x = add_mid_positions(m, x, i);

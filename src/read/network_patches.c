@@ -1,5 +1,6 @@
 /* Transformers over patches of pictures: ViT, DeiT, BEiT, DINOv2, ..., and the pairs of a tower for pictures and one
  * for texts: CLIP, SigLIP. */
+#include "base/checked.h"
 #include "read/network.h"
 
 static const char projection[] =
@@ -23,15 +24,32 @@ static net_value spectrogram(module_net *m, int64_t bands) {
   return net_input(m->net, NET_SHAPE(m->batch, 1, bands, frames));
 }
 
+/* The tubes of a film as tokens: so many frames of a square each, whose elements a product reads. */
+static net_value tubes(module_net *m, const char *key) {
+  net *n = m->net;
+  int64_t channels = module_dim_of(m, projection, 1), depth = module_dim_of(m, projection, 2), side = 1;
+  while (side < (1 << 15) && side * side < module_dim_of(m, projection, 3)) side++;
+  net_value picture = module_picture(m, channels, key, 0);
+  int64_t frames = module_input_dim(m, "frames", module_config(m, "num_frames", 0), 16);
+  int64_t height = net_dim(n, picture, 2) / side, width = net_dim(n, picture, 3) / side,
+          times = depth > 0 ? frames / depth : 0;
+  if (height < 1 || width < 1 || times < 1) net_refuse(n, "has tubes larger than its film");
+  net_value x = net_input(n, NET_SHAPE(m->batch, sat_mul(sat_mul(times, height), width),
+                                       sat_mul(sat_mul(channels, depth), sat_mul(side, side))));
+  return module_linear(m, projection, x);
+}
+
 /* The patches of a picture as tokens, and before them tokens that are parameters. Positions are those of the patches,
  * of all tokens, or of all but the registers. */
 static net_value patches(module_net *m, const char *key) {
   static const char registers[] = "embeddings.register_tokens|reg_token";
   int64_t side = module_dim_of(m, projection, -1), bands = module_config(m, "num_mel_bins", 0);
   int64_t step = module_config_at(m, bands > 0 ? "time_stride" : "patch_size", 1, side);
-  net_value x = bands > 0 ? spectrogram(m, bands) : module_picture(m, module_dim_of(m, projection, 1), key, 0);
-  x = module_conv(m, projection, x, (net_window){.stride = step});
-  x = module_tokens(m, "patches", x);
+  bool film = json_get(m->config, "tubelet_size") != NULL;
+  net_value x = film        ? tubes(m, key)
+                : bands > 0 ? spectrogram(m, bands)
+                            : module_picture(m, module_dim_of(m, projection, 1), key, 0);
+  if (!film) x = module_tokens(m, "patches", module_conv(m, projection, x, (net_window){.stride = step}));
   bool of_patches = module_dim_of(m, positions, -2) == net_dim(m->net, x, 1) || !module_has(m, class_token);
   if (of_patches) x = add_positions(m, x);
   x = module_prepend(m, "embeddings.distillation_token|dist_token", x);
@@ -71,6 +89,7 @@ static void generate_patches(module_net *m) {
   if (module_has(m, "fc_norm")) x = module_norm(m, "fc_norm", module_mean(m, "fc_norm.mean", x));
   module_leave(m);
   /* timm's head is beside its blocks, that of transformers outside of the tower. */
+  if (*prefix && module_has(m, "fc_norm")) x = module_norm(m, "fc_norm", module_mean(m, "fc_norm.mean", x));
   if (module_has(m, "classifier.layernorm")) x = module_norm(m, "classifier.layernorm", x);
   if (*prefix || !module_has(m, "head")) {
     classify(m, x);
@@ -160,7 +179,7 @@ static void generate_pairs(module_net *m) {
 
 const network network_patches = {"patches", "a transformer over the patches of a picture",
                                  " vit deit beit data2vec-vision dinov2 dinov2_with_registers vit_msn vit_mae ijepa "
-                                 "dinov3_vit audio-spectrogram-transformer ",
+                                 "dinov3_vit audio-spectrogram-transformer videomae vivit ",
                                  "embeddings.patch_embeddings.projection|patch_embed.proj", generate_patches};
 const network network_pairs = {
     "pairs", "a transformer over the patches of a picture, and one over the tokens of a text",

@@ -1,4 +1,5 @@
-/* Encoders of sound: wav2vec 2.0, HuBERT. */
+/* Encoders of sound: wav2vec 2.0, HuBERT, UniSpeech, WavLM. */
+#include "base/checked.h"
 #include "read/network.h"
 
 /* Seven convolutions make frames of samples. */
@@ -40,6 +41,39 @@ static net_value add_positions(module_net *m, net_value x) {
                     net_transpose(n, module_name(m, "%s.last", conv), y, NET_SHAPE(0, 2, 1)));
 }
 
+/* WavLM: scores of attention have a bias for each pair of frames, of the first block's table, that each block weights
+ * for each frame and head. */
+static net_value gate_bias(module_net *m, net_value x, net_value table, int64_t heads) {
+  net *n = m->net;
+  int64_t frames_in = net_dim(n, x, 1), width = net_dim(n, x, 2);
+  if (heads < 1 || width % heads != 0) return table;
+  net_value y = net_reshape(n, module_name(m, "gate.reshape"), x, NET_SHAPE(m->batch, frames_in, heads, width / heads));
+  y = net_transpose(n, module_name(m, "gate.heads"), y, NET_SHAPE(0, 2, 1, 3));
+  y = module_act(m, "gate.act", "Sigmoid", module_linear(m, "attention.gru_rel_pos_linear", y));
+  y = net_slice(n, module_name(m, "gate.part"), y, 3, 0, 1);
+  y = module_with(m, "attention.gru_rel_pos_const", "Mul", y);
+  return net_op2(n, module_name(m, "gate"), "Mul", y, table);
+}
+
+static net_value gated_blocks(module_net *m, net_value x, int64_t heads) {
+  net *n = m->net;
+  net_value table = NET_NONE;
+  int64_t places = net_dim(n, x, 1);
+  for (int32_t i = 0; i < LM_MAX_BLOCKS && net_ok(n); i++) {
+    module_enter(m, "encoder.layers.%d", (int)i);
+    bool there = module_has_folder(m, "");
+    if (there && module_has(m, "attention.rel_attn_embed")) {
+      table = module_embed(m, "attention.rel_attn_embed", 0, sat_mul(places, places));
+      table = net_reshape(n, module_name(m, "bias.reshape"), table, NET_SHAPE(1, places, places, net_dim(n, table, 1)));
+      table = net_transpose(n, module_name(m, "bias"), table, NET_SHAPE(0, 3, 1, 2));
+    }
+    if (there) x = module_block(m, x, heads, gate_bias(m, x, table, heads));
+    module_leave(m);
+    if (!there) break;
+  }
+  return x;
+}
+
 static void generate_sound(module_net *m) {
   enum { SECOND = 16000 };
   const char *prefix = module_prefix(m, "feature_extractor.conv_layers.0.conv");
@@ -49,7 +83,9 @@ static void generate_sound(module_net *m) {
   x = module_norm_if(m, "feature_projection.layer_norm", x);
   x = add_positions(m, module_linear(m, "feature_projection.projection|feature_projection", x));
   x = module_norm(m, "encoder.layer_norm", x);
-  x = module_blocks(m, "encoder.layers", x, module_config(m, "num_attention_heads", 0));
+  int64_t heads = module_config(m, "num_attention_heads", 0);
+  bool gated = module_has(m, "encoder.layers.0.attention.gru_rel_pos_linear");
+  x = gated ? gated_blocks(m, x, heads) : module_blocks(m, "encoder.layers", x, heads);
   module_leave(m);
   if (module_has(m, "lm_head")) module_linear(m, "lm_head", x);
   if (!module_has(m, "projector")) return;
@@ -57,4 +93,5 @@ static void generate_sound(module_net *m) {
   if (module_has(m, "classifier")) module_linear(m, "classifier", x);
 }
 
-const network network_sound = {"sound", "an encoder of sound (wav2vec 2.0)", " wav2vec2 hubert ", NULL, generate_sound};
+const network network_sound = {"sound", "an encoder of sound (wav2vec 2.0)",
+                               " wav2vec2 hubert unispeech unispeech-sat wavlm ", NULL, generate_sound};

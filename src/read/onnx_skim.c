@@ -1,8 +1,6 @@
 /* The skim: protobuf's wire form (varints, lengths, fixed words), walked by a table of the messages. */
 #include "read/onnx_skim.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"

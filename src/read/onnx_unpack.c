@@ -1,6 +1,5 @@
 /* From protobuf to plain structs; the only door to protobuf-c. Strings and arrays of the unpacked message are shared,
  * not copied: both live in the same arena. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"

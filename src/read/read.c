@@ -13,6 +13,7 @@
 #include "base/near_name.h"
 #include "graph/graph.h"
 #include "read/builtin.h"
+#include "read/joined_networks.h"
 #include "read/reader.h"
 
 #define ADDRESS(NAME) &NAME##_reader,
@@ -206,8 +207,117 @@ static situ_status hash_file(situ_model *model, file_view *view, const char *pat
   return SITU_STATUS_OK;
 }
 
+/* ---- pipelines of several networks ---- */
+
+static const char pipeline_index[] = "/model_index.json";
+
+typedef struct pipeline_reading {
+  pipeline_part parts[PIPELINE_PARTS];
+  situ_model *models[PIPELINE_PARTS];
+  int32_t n;
+  int64_t steps;
+  text_buffer notes;
+} pipeline_reading;
+
+/* Whether a path is the index of such a pipeline; `folder` receives where it is. */
+static bool is_pipeline(char folder[4096], const char *path) {
+  size_t n = strlen(path), end = sizeof pipeline_index - 1;
+  if (strcmp(path, pipeline_index + 1) == 0) {
+    snprintf(folder, 4096, ".");
+    return true;
+  }
+  if (n < end || n >= 4096 || strcmp(path + n - end, pipeline_index) != 0) return false;
+  snprintf(folder, 4096, "%.*s", (int)(n - end), path);
+  return true;
+}
+
+/* The options of a part: of the sizes those that are given to it, "PART.NAME". */
+static situ_status read_part(pipeline_reading *r, int32_t k, const char *folder, const situ_read_options *o,
+                             situ_error *error) {
+  enum { MAX_DIMS = 32 };
+  char path[4096], room[4096], nested[4096];
+  situ_dim dims[MAX_DIMS];
+  situ_read_options own = *o;
+  size_t n = strlen(r->parts[k].name);
+  own.dims = dims;
+  own.n_dims = 0;
+  own.log = NULL;
+  own.reader = NULL;
+  own.training = false;
+  for (int32_t i = 0; i < o->n_dims && own.n_dims < MAX_DIMS; i++)
+    if (strncmp(o->dims[i].name, r->parts[k].name, n) == 0 && o->dims[i].name[n] == '.')
+      dims[own.n_dims++] = (situ_dim){o->dims[i].name + n + 1, o->dims[i].value};
+  if (snprintf(path, sizeof path, "%s/%s", folder, r->parts[k].name) >= (int)sizeof path)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, folder, "has a path that is too long");
+  if (is_pipeline(nested, within_folder(path, room, sizeof room)))
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, path, "is a pipeline within a pipeline");
+  TRY(situ_model_read(&r->models[k], path, &own, error));
+  for (const char *at = r->models[k]->notes; *at; at += strspn(at, "\n")) {
+    int length = (int)strcspn(at, "\n");
+    text_add(&r->notes, "%s: %.*s\n", r->parts[k].name, length < 1000 ? length : 1000, at);
+    at += length;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Sizes that are given name a part, or are the number of steps. */
+static situ_status take_sizes(pipeline_reading *r, const char *folder, const situ_read_options *o, situ_error *error) {
+  r->steps = PIPELINE_STEPS;
+  for (int32_t i = 0; i < o->n_dims; i++) {
+    const char *name = o->dims[i].name, *dot = strchr(name, '.');
+    bool known = false;
+    for (int32_t k = 0; k < r->n && dot; k++)
+      known |= strlen(r->parts[k].name) == (size_t)(dot - name) &&
+               strncmp(name, r->parts[k].name, (size_t)(dot - name)) == 0;
+    if (strcmp(name, "steps") == 0 && o->dims[i].value < 1)
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, folder, "takes at least one step; steps=%lld was given",
+                       (long long)o->dims[i].value);
+    if (strcmp(name, "steps") == 0)
+      r->steps = o->dims[i].value;
+    else if (!known)
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, folder,
+                       "has no dimension %.60s; sizes are those of a network of the pipeline, as in %s.height=64, or "
+                       "steps=%d",
+                       name, r->parts[r->n - 1].name, PIPELINE_STEPS);
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status read_parts(situ_model *model, pipeline_reading *r, const char *folder, const situ_read_options *o,
+                              situ_error *error) {
+  const situ_graph *graphs[PIPELINE_PARTS];
+  TRY(take_sizes(r, folder, o, error));
+  text_add(&r->notes,
+           "a pipeline of %d networks, each whole on one device; those that repeat run %lld times (--dim steps=N)\n",
+           (int)r->n, (long long)r->steps);
+  for (int32_t k = 0; k < r->n; k++) {
+    TRY(read_part(r, k, folder, o, error));
+    graphs[k] = r->models[k]->graph;
+    model->hash = hash_bytes(&r->models[k]->hash, sizeof r->models[k]->hash, model->hash);
+  }
+  TRY(pipeline_join(&model->graph, read_base_name(folder), r->parts, graphs, r->n, r->steps, error));
+  model->reader = READ_PIPELINE;
+  model->notes = text_take(&r->notes);
+  return model->notes ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+static situ_status read_pipeline(situ_model *model, const char *folder, const char *index, const situ_read_options *o,
+                                 situ_error *error) {
+  pipeline_reading r = {0};
+  json_value *root = NULL;
+  if (o->training)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, index, "is a pipeline; name the folder of the network to train");
+  TRY(json_read(&root, index, error));
+  situ_status status = pipeline_find(r.parts, &r.n, root, index, error);
+  if (status == SITU_STATUS_OK) status = read_parts(model, &r, folder, o, error);
+  for (int32_t k = 0; k < r.n; k++) situ_model_free(r.models[k]);
+  text_free(&r.notes);
+  json_free(root);
+  return status;
+}
+
 situ_status situ_model_read(situ_model **out, const char *path, const situ_read_options *options, situ_error *error) {
-  char room[4096];
+  char room[4096], folder[4096];
   situ_read_options filled;
   if (out) *out = NULL;
   TRY(GIVEN(error, out, path));
@@ -216,13 +326,17 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
   TRY(read_recompute(&(recompute_choice){0}, &filled, error));
   situ_model *model = calloc(1, sizeof *model);
   if (!model) return fail_no_memory(error);
-  situ_status status;
+  situ_status status = SITU_STATUS_OK;
   if (strncmp(path, builtin_prefix, sizeof builtin_prefix - 1) == 0) {
     model->hash = hash_bytes(path, strlen(path), 0);
     status = read_source_with(model, &(read_source){.path = path, .options = &filled}, error);
   } else {
-    file_view view;
     path = within_folder(path, room, sizeof room);
+  }
+  if (is_pipeline(folder, path)) {
+    status = read_pipeline(model, folder, path, &filled, error);
+  } else if (strncmp(path, builtin_prefix, sizeof builtin_prefix - 1) != 0) {
+    file_view view;
     status = file_begin(&view, path, error);
     if (status == SITU_STATUS_IO && access(path, F_OK) != 0 && builtin_lacks_prefix(path))
       status =

@@ -1,6 +1,5 @@
 #include "read/tflite_file.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/fail.h"

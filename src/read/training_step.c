@@ -136,6 +136,6 @@ situ_status read_make_training(situ_model *model, const char *path, const situ_r
   TRY(graph_training(&model->graph, forward, options, error));
   situ_graph_free(forward);
   situ_graph_free(model->steps.other); /* one step is trained */
-  model->steps = (read_steps){.engine = model->steps.engine};
+  model->steps = (read_steps){0};      /* nor by the engine of a file that is made for one */
   return note_training(model, o, error);
 }

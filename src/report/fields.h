@@ -66,13 +66,6 @@ typedef void rows_maker(row_list *r, const void *report);
 json_value *rows_json(rows_maker *add, const void *report);
 void rows_text(text_buffer *t, rows_maker *add, const void *report, const situ_report_options *options);
 
-/* A tree that is whole; else it is freed, and NULL. */
-static inline json_value *json_if(bool whole, json_value *tree) {
-  if (whole) return tree;
-  json_free(tree);
-  return NULL;
-}
-
 /* NULL for an empty text. */
 static inline const char *text_or_null(const char *text) { return *text ? text : NULL; }
 

@@ -44,7 +44,11 @@ void report_title(text_buffer *t, const situ_problem *p, const situ_report_optio
   if (p->max_latency_ns < SITU_NEVER_NS) text_add(&line, ", latency at most %s", round_time(count, p->max_latency_ns));
   if (p->secondary) text_add(&line, ", %s at most %s", p->secondary_name, round_time(count, p->max_secondary_ns));
   if (p->execution == SITU_EXECUTION_PIPELINE) {
-    text_add(&line, ", %s, %s", situ_communication_name(p->communication), p->contiguous ? "contiguous" : "free");
+    text_add(&line, ", %s, ", situ_communication_name(p->communication));
+    if (p->chunks > 0)
+      text_add(&line, "%d chunks on each device", (int)p->chunks);
+    else
+      text_add(&line, p->contiguous ? "contiguous" : "free");
     if (p->async_copies) text_add(&line, ", copies during computation");
     if (p->schedule == SITU_SCHEDULE_GPIPE && p->micro_batches == 0) text_add(&line, ", schedule gpipe");
     if (p->replicate) text_add(&line, ", replicas");
@@ -148,6 +152,7 @@ bool report_problem_json(json_value *o, const situ_problem *p, const situ_model 
                 {"schedule", .text = situ_schedule_name(p->schedule), .skip = !pipeline},
                 {"replicate", AS_BOOL, .n = p->replicate, .skip = !pipeline},
                 {"zero", AS_COUNT, .n = p->zero, .skip = p->zero == 0},
+                {"chunks", AS_COUNT, .n = p->chunks, .skip = p->chunks == 0},
                 {"micro_batches", AS_COUNT, .n = p->micro_batches, .skip = p->micro_batches == 0},
                 {"in_flight", AS_COUNT, .n = p->in_flight, .skip = !pipeline || p->micro_batches > 0}) &&
          report_unknown_fields(o, &p->unknown, p->guessed);
@@ -309,7 +314,9 @@ void report_against_single(char *into, size_t n, const situ_plan *plan) {
     snprintf(into, n, "no single device can run the model");
     return;
   }
-  const char *name = p->platform->devices[device].name;
+  char name[256];
+  bool group = platform_members(p->platform, device) > 1;
+  snprintf(name, sizeof name, "%s%s", group ? "the group " : "", p->platform->devices[device].name);
   if (!plan_exists(plan))
     snprintf(into, n, "%s alone", name);
   else if (single_exceeds(p, device, single))

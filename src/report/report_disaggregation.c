@@ -1,5 +1,3 @@
-#include <stdio.h>
-
 #include "api/disaggregation.h"
 #include "report/plan_row.h"
 #include "report/report.h"

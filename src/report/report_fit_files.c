@@ -1,5 +1,4 @@
 /* What fits, of several files of a model. */
-#include <stdio.h>
 #include <string.h>
 
 #include "api/fit.h"

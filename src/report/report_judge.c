@@ -5,12 +5,16 @@
 #include "report/plan_row.h"
 #include "report/report.h"
 
-static void add_row(row_list *out, const char *who, const situ_plan *plan, const situ_model *model) {
+static void add_row(row_list *out, const char *who, const situ_plan *plan, const situ_model *model, double when_empty) {
+  char empty[TEXT_UNIT_BYTES];
   plan_row row = plan_row_of(plan, model, 0);
+  rates_text(empty, when_empty);
   bool exists = plan_exists(plan);
   ROW(out, {"plan", AS_NAME, "plan", .text = who},
       {"value_ns", AS_TIME, "value", .n = exists ? plan->value_ns : SITU_NEVER_NS, .shown = exists ? NULL : "-"},
       {"decode_tokens_per_second", AS_AMOUNT, "tokens/s", .x = row.rates.decode, .shown = row.decode},
+      {"empty_cache_tokens_per_second", AS_AMOUNT, "cache empty", .x = when_empty,
+       .shown = when_empty > 0 ? empty : "-"},
       {"prefill_tokens_per_second", AS_AMOUNT, "prefill", .x = row.rates.prefill, .shown = row.prefill},
       {"time_to_first_token_ns", AS_ROUGH_TIME, "first token", .n = row.rates.ttft_ns,
        .shown = row.rates.ttft_ns > 0 ? NULL : "-"},
@@ -21,8 +25,8 @@ static void add_row(row_list *out, const char *who, const situ_plan *plan, const
 
 static void add_plans(row_list *out, const void *judgement) {
   const situ_judgement *j = judgement;
-  add_row(out, "the command", j->given, situ_instance_model(j->given_instance));
-  add_row(out, "best found", j->best, situ_instance_model(j->best_instance));
+  add_row(out, "the command", j->given, situ_instance_model(j->given_instance), j->given_when_empty);
+  add_row(out, "best found", j->best, situ_instance_model(j->best_instance), j->best_when_empty);
 }
 
 /* How much longer the command takes than the best plan, as a share; 0 where one of them does not run. */

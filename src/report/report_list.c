@@ -10,42 +10,48 @@
 #include "situ/solve.h"
 #include "situ/write.h"
 
-static void solver_row(row_list *r, int32_t i) {
-  situ_solver_info s = SITU_SOLVER_INFO_INIT;
-  r->blank = !situ_solver_at(i, &s);
-  ROW(r, {"name", AS_NAME, "name", .text = s.name}, {"stream", AS_BOOL, "stream", .n = s.stream},
-      {"calls", AS_BOOL, "calls", .n = s.calls}, {"pipeline", AS_BOOL, "pipeline", .n = s.pipeline},
-      {"exact", AS_BOOL, "exact", .n = s.exact}, {"title", AS_PROSE, "what it does", .text = s.title},
-      {"source", .text = s.source});
-}
+/* A row for each entry of a table of the library whose public form is situ_NOUN_info. */
+#define INFO_ROW(NOUN, INIT, ...)                                   \
+  static void NOUN##_row(row_list *r, int32_t i) {                  \
+    situ_##NOUN##_info x = INIT;                                    \
+    r->blank = !situ_##NOUN##_at(i, &x);                            \
+    ROW(r, {"name", AS_NAME, "name", .text = x.name}, __VA_ARGS__); \
+  }
 
-static void learner_row(row_list *r, int32_t i) {
-  situ_learner_info l = SITU_LEARNER_INFO_INIT;
-  r->blank = !situ_learner_at(i, &l);
-  ROW(r, {"name", AS_NAME, "name", .text = l.name}, {"title", AS_PROSE, "what it is", .text = l.title},
-      {"source", .text = l.source});
-}
-
-static void reader_row(row_list *r, int32_t i) {
-  situ_reader_info x = SITU_READER_INFO_INIT;
-  r->blank = !situ_reader_at(i, &x);
-  ROW(r, {"name", AS_NAME, "name", .text = x.name}, {"suffixes", AS_PROSE, "suffixes", .text = x.suffixes},
-      {"title", AS_PROSE, "what it reads", .text = x.title});
-}
-
-static void writer_row(row_list *r, int32_t i) {
-  situ_writer_info w = SITU_WRITER_INFO_INIT;
-  r->blank = !situ_writer_at(i, &w);
-  ROW(r, {"name", AS_NAME, "name", .text = w.name}, {"suffix", AS_PROSE, "suffix", .text = w.suffix},
-      {"title", AS_PROSE, "what it writes", .text = w.title});
-}
-
-static void cost_row(row_list *r, int32_t i) {
-  situ_cost_model_info m = SITU_COST_MODEL_INFO_INIT;
-  r->blank = !situ_cost_model_at(i, &m);
-  ROW(r, {"name", AS_NAME, "name", .text = m.name}, {"title", AS_PROSE, "what it does", .text = m.title},
-      {"source", .text = m.source});
-}
+INFO_ROW(solver, SITU_SOLVER_INFO_INIT, {"stream", AS_BOOL, "stream", .n = x.stream},
+         {"calls", AS_BOOL, "calls", .n = x.calls}, {"pipeline", AS_BOOL, "pipeline", .n = x.pipeline},
+         {"exact", AS_BOOL, "exact", .n = x.exact}, {"title", AS_PROSE, "what it does", .text = x.title},
+         {"source", .text = x.source})
+INFO_ROW(learner, SITU_LEARNER_INFO_INIT, {"title", AS_PROSE, "what it is", .text = x.title},
+         {"source", .text = x.source})
+INFO_ROW(reader, SITU_READER_INFO_INIT, {"suffixes", AS_PROSE, "suffixes", .text = x.suffixes},
+         {"title", AS_PROSE, "what it reads", .text = x.title})
+INFO_ROW(writer, SITU_WRITER_INFO_INIT, {"suffix", AS_PROSE, "suffix", .text = x.suffix},
+         {"title", AS_PROSE, "what it writes", .text = x.title})
+INFO_ROW(cost_model, SITU_COST_MODEL_INFO_INIT, {"title", AS_PROSE, "what it does", .text = x.title},
+         {"source", .text = x.source})
+INFO_ROW(device_kind, SITU_DEVICE_KIND_INFO_INIT, {"kind", AS_PROSE, "kind", .text = x.kind},
+         {"memory_bytes", AS_BYTES, .n = x.memory_bytes}, {"granted_bytes", AS_BYTES, "memory", .n = x.granted_bytes},
+         {"memory_bytes_per_s", AS_RATE, "bandwidth", .x = x.memory_bytes_per_s},
+         {"flops_f32", AS_AMOUNT, "FLOP/s f32", .x = x.peak_flops[SITU_DTYPE_F32]},
+         {"flops_f16", AS_AMOUNT, "f16", .x = x.peak_flops[SITU_DTYPE_F16]},
+         {"title", AS_PROSE, "device", .text = x.title}, {"source", .text = x.source},
+         {"flops_bf16", AS_AMOUNT, .x = x.peak_flops[SITU_DTYPE_BF16]},
+         {"flops_i8", AS_AMOUNT, .x = x.peak_flops[SITU_DTYPE_I8]},
+         {"family", .text = situ_device_family_name(x.family)}, {"launch_ns", AS_TIME, .n = x.launch_ns})
+INFO_ROW(link_kind, SITU_LINK_KIND_INFO_INIT, {"latency_ns", AS_ROUGH_TIME, "latency", .n = x.latency_ns},
+         {"bytes_per_s", AS_RATE, "rate", .x = x.bytes_per_s}, {"fabric", AS_BOOL, "fabric", .n = x.fabric},
+         {"title", AS_PROSE, "link", .text = x.title}, {"source", .text = x.source},
+         {"to_host_ns", AS_TIME, .n = x.to_host_ns})
+INFO_ROW(builtin, SITU_BUILTIN_INFO_INIT, {"title", AS_PROSE, "network", .text = x.title},
+         {"parameters", AS_PROSE, "parameters", .text = x.parameters}, {"source", .text = x.source})
+INFO_ROW(bound, SITU_BOUND_INFO_INIT, {"stream", AS_BOOL, "stream", .n = x.stream},
+         {"calls", AS_BOOL, "calls", .n = x.calls}, {"pipeline", AS_BOOL, "pipeline", .n = x.pipeline},
+         {"title", AS_PROSE, "what it is", .text = x.title}, {"source", .text = x.source})
+INFO_ROW(engine, SITU_ENGINE_INFO_INIT, {"version", AS_PROSE, "version", .text = x.version},
+         {"providers", AS_PROSE, "providers", .text = x.providers}, {"library", .text = x.library},
+         {"missing", .text = x.missing},
+         {"found", AS_PROSE, "library, or why it was not found", .text = *x.missing ? x.missing : x.library})
 
 static void fusion_row(row_list *r, int32_t i) {
   const char *name = situ_fusion_profile_at(i);
@@ -64,53 +70,6 @@ static void cost_engine_row(row_list *r, int32_t i) {
       {"launch_factor", AS_PROSE, "launches x", .text = launch}, {"title", AS_PROSE, "what it is", .text = e->title});
 }
 
-static void device_row(row_list *r, int32_t i) {
-  situ_device_kind_info d = SITU_DEVICE_KIND_INFO_INIT;
-  r->blank = !situ_device_kind_at(i, &d);
-  ROW(r, {"name", AS_NAME, "name", .text = d.name}, {"kind", AS_PROSE, "kind", .text = d.kind},
-      {"memory_bytes", AS_BYTES, .n = d.memory_bytes}, {"granted_bytes", AS_BYTES, "memory", .n = d.granted_bytes},
-      {"memory_bytes_per_s", AS_RATE, "bandwidth", .x = d.memory_bytes_per_s},
-      {"flops_f32", AS_AMOUNT, "FLOP/s f32", .x = d.peak_flops[SITU_DTYPE_F32]},
-      {"flops_f16", AS_AMOUNT, "f16", .x = d.peak_flops[SITU_DTYPE_F16]},
-      {"title", AS_PROSE, "device", .text = d.title}, {"source", .text = d.source},
-      {"flops_bf16", AS_AMOUNT, .x = d.peak_flops[SITU_DTYPE_BF16]},
-      {"flops_i8", AS_AMOUNT, .x = d.peak_flops[SITU_DTYPE_I8]}, {"family", .text = situ_device_family_name(d.family)},
-      {"launch_ns", AS_TIME, .n = d.launch_ns});
-}
-
-static void link_row(row_list *r, int32_t i) {
-  situ_link_kind_info l = SITU_LINK_KIND_INFO_INIT;
-  r->blank = !situ_link_kind_at(i, &l);
-  ROW(r, {"name", AS_NAME, "name", .text = l.name}, {"latency_ns", AS_ROUGH_TIME, "latency", .n = l.latency_ns},
-      {"bytes_per_s", AS_RATE, "rate", .x = l.bytes_per_s}, {"fabric", AS_BOOL, "fabric", .n = l.fabric},
-      {"title", AS_PROSE, "link", .text = l.title}, {"source", .text = l.source},
-      {"to_host_ns", AS_TIME, .n = l.to_host_ns});
-}
-
-static void model_row(row_list *r, int32_t i) {
-  situ_builtin_info b = SITU_BUILTIN_INFO_INIT;
-  r->blank = !situ_builtin_at(i, &b);
-  ROW(r, {"name", AS_NAME, "name", .text = b.name}, {"title", AS_PROSE, "network", .text = b.title},
-      {"parameters", AS_PROSE, "parameters", .text = b.parameters}, {"source", .text = b.source});
-}
-
-static void bound_row(row_list *r, int32_t i) {
-  situ_bound_info b = SITU_BOUND_INFO_INIT;
-  r->blank = !situ_bound_at(i, &b);
-  ROW(r, {"name", AS_NAME, "name", .text = b.name}, {"stream", AS_BOOL, "stream", .n = b.stream},
-      {"calls", AS_BOOL, "calls", .n = b.calls}, {"pipeline", AS_BOOL, "pipeline", .n = b.pipeline},
-      {"title", AS_PROSE, "what it is", .text = b.title}, {"source", .text = b.source});
-}
-
-static void engine_row(row_list *r, int32_t i) {
-  situ_engine_info e = SITU_ENGINE_INFO_INIT;
-  r->blank = !situ_engine_at(i, &e);
-  ROW(r, {"name", AS_NAME, "name", .text = e.name}, {"version", AS_PROSE, "version", .text = e.version},
-      {"providers", AS_PROSE, "providers", .text = e.providers}, {"library", .text = e.library},
-      {"missing", .text = e.missing},
-      {"found", AS_PROSE, "library, or why it was not found", .text = *e.missing ? e.missing : e.library});
-}
-
 static const struct list_family {
   const char *name, *about;
   void (*row)(row_list *r, int32_t index); /* adds a row, a blank one past the end */
@@ -119,12 +78,12 @@ static const struct list_family {
     {"learners", "policies that situ learn can train", learner_row},
     {"readers", "model file formats that situ reads (--reader)", reader_row},
     {"writers", "formats of other tools that situ writes plans in (--write)", writer_row},
-    {"costs", "cost models, which estimate times (--costs)", cost_row},
+    {"costs", "cost models, which estimate times (--costs)", cost_model_row},
     {"fusion", "fusion profiles: which operators an engine runs as one kernel (--fusion)", fusion_row},
     {"cost-engines", "engines whose fusion, launches and overlap can be estimated (--cost-engine)", cost_engine_row},
-    {"devices", "known devices, for platforms such as cpu+2*a100-80g (--platform)", device_row},
-    {"links", "known links between devices", link_row},
-    {"models", "built-in models (builtin:NAME?key=value&...)", model_row},
+    {"devices", "known devices, for platforms such as cpu+2*a100-80g (--platform)", device_kind_row},
+    {"links", "known links between devices", link_kind_row},
+    {"models", "built-in models (builtin:NAME?key=value&...)", builtin_row},
     {"bounds", "lower bounds that situ can prove", bound_row},
     {"engines", "inference engines installed here (situ run, situ profile)", engine_row},
 };

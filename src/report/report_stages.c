@@ -1,5 +1,3 @@
-#include <stdio.h>
-
 #include "report/report.h"
 #include "situ/stages.h"
 #include "situ/version.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "platform/routes.h"
 #include "sim/models.h"
+#include "view/chunks.h"
 #include "view/contract.h"
 #include "view/footprint.h"
 #include "view/replicas.h"
@@ -16,6 +16,9 @@
 typedef struct pipeline {
   const situ_problem *problem;
   constraint_graph constraints; /* of the contiguity rule; empty when placements may be free */
+  chunk_layout layout;          /* where devices have several chunks */
+  chunk_pass *passes;           /* of one device */
+  int64_t *chunk_bytes;         /* [device * chunks + j] of one input */
   int64_t *running_bytes;       /* [operator] while it runs */
   int64_t *stash_bytes;         /* [operator] of its outputs, those that another phase uses */
 
@@ -67,6 +70,10 @@ static void *make_pipeline(const situ_problem *p, arena *a) {
     return NULL;
   measure_operators(m);
   if (p->contiguous && !constraint_graph_find(&m->constraints, p, a)) return NULL;
+  int64_t n_passes = p->chunks > 0 ? chunk_passes_max(p, d, 4 * (int64_t)d) : 0;
+  if (p->chunks > 0 && (!chunk_layout_find(&m->layout, p, a) || !(m->passes = ARENA_NEW(a, chunk_pass, n_passes)) ||
+                        !(m->chunk_bytes = ARENA_NEW(a, int64_t, (int64_t)d * p->chunks))))
+    return NULL;
   return m;
 }
 
@@ -94,9 +101,9 @@ static bool is_contiguous(pipeline *m, const int32_t *device) {
   return n_done == p->n_devices;
 }
 
-/* How many inputs each device keeps at once. By 1F1B a part has a start on the parts after it: one input for each
- * device on the longest path from it to the end. Those that share a part share its inputs. `ready` is an order of F, or
- * `in_order` is false: then there is no plan. */
+/* How many inputs each device keeps at once, if it has one part. By 1F1B a part has a start on the parts after it: one
+ * input for each device on the longest path from it to the end. Those that share a part share its inputs. `ready` is an
+ * order of F, or `in_order` is false: then there is no plan. */
 static void count_inputs(pipeline *m, const int32_t *device, bool in_order) {
   const situ_problem *p = m->problem;
   bool by_depth = in_order && problem_keeps_by_depth(p) && p->schedule == SITU_SCHEDULE_1F1B;
@@ -207,7 +214,25 @@ static void charge_links(pipeline *m, const int32_t *device) {
     if (m->n_sharing[d] > 1) charge_ring(m, d);
 }
 
-static int64_t count_memory(pipeline *m, const int32_t *device) {
+/* What each device keeps of its chunks, at the worst time, stands for the stash of one input. */
+static void stash_chunks(pipeline *m, const int32_t *device) {
+  const situ_problem *p = m->problem;
+  const chunk_layout *l = &m->layout;
+  memset(m->chunk_bytes, 0, (size_t)p->n_devices * (size_t)p->chunks * sizeof(int64_t));
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int32_t chunk = l->chunk[l->classes.class_of[v]], d = device[v], j = 0;
+    while (chunk_of_rank(p, l->n_used, l->rank[d], j) != chunk) j++;
+    int64_t *sum = &m->chunk_bytes[(int64_t)d * p->chunks + j];
+    *sum = sat_add(*sum, m->stash_bytes[v]);
+  }
+  for (int32_t i = 0; i < l->n_used; i++) {
+    int64_t n = chunk_passes(m->passes, p, l->n_used, i, chunk_inputs_seen(p, l->n_used));
+    int32_t d = l->used[i];
+    m->stashed_bytes[d] = chunk_kept_bytes(m->passes, n, m->chunk_bytes + (int64_t)d * p->chunks, problem_delays(p));
+  }
+}
+
+static int64_t count_memory(pipeline *m, const int32_t *device, bool in_order) {
   const situ_problem *p = m->problem;
   size_t size = (size_t)p->n_memories * sizeof(int64_t);
   memset(m->weight_bytes, 0, size);
@@ -224,6 +249,7 @@ static int64_t count_memory(pipeline *m, const int32_t *device) {
     m->max_running_bytes[w] = max64(m->max_running_bytes[w], running);
     m->stashed_bytes[d] = sat_add(m->stashed_bytes[d], m->stash_bytes[v]);
   }
+  if (p->chunks > 0 && in_order && m->layout.n_used > 1) stash_chunks(m, device);
   for (int32_t w = 0; w < p->n_memories; w++) m->peak_bytes[w] = sat_add(m->weight_bytes[w], m->max_running_bytes[w]);
   for (int32_t d = 0; d < p->n_devices; d++) {
     int64_t *peak = &m->peak_bytes[p->memory_of[d]];
@@ -285,14 +311,15 @@ static void run_pipeline(void *model, const placement *where, bool memory, simul
   const situ_problem *p = m->problem;
   list_sharing(m, where->replica_of);
   bool valid = charge(m, where->device);
-  bool in_order = !p->contiguous || ((memory || valid) && is_contiguous(m, where->device));
+  bool in_order = p->chunks > 0 ? chunk_layout_take(&m->layout, where->device)
+                                : !p->contiguous || ((memory || valid) && is_contiguous(m, where->device));
   out->load_ns = m->load_ns;
   out->worst_device = 0;
   for (int32_t d = 1; d < p->n_devices; d++)
     if (m->load_ns[d] > m->load_ns[out->worst_device]) out->worst_device = d;
   if (memory) {
     count_inputs(m, where->device, in_order);
-    out->excess_bytes = count_memory(m, where->device);
+    out->excess_bytes = count_memory(m, where->device, in_order);
     out->peak_bytes = m->peak_bytes;
   }
   if (!valid || !in_order) return;

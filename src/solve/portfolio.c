@@ -14,6 +14,8 @@ enum {
   NONE = '.',
   ENDS = 'e',   /* ends by itself: may use all that is left */
   QUICK = 'E',  /* the same, at once: portfolio_begin runs it */
+  BEFORE = 'F', /* only portfolio_begin runs it; what it does not end is another row */
+  PAIRS = '2',  /* the same, on few operators, since it compares all that are ready */
   FIRST = 'f',  /* only portfolio_begin runs it, and it makes its first plans only; all of it is another row */
   BRIEF = 'b',  /* may take long: gets TRIED of what is left; its plan or bound helps those after it */
   RESCUE = 'r', /* the same, only while there is no plan: repairing plans that do not fit may use up few steps */
@@ -52,9 +54,15 @@ static const portfolio_row matrix[] = {
     {&visit_plan_solver,          "e......."},
     {&families_solver,            "rr......"},
     {&heft_solver,                "ff......"},
+    {&slices_solver,              ".f......"},
     {&layers_solver,              "ff......"},
+    {&families_solver,            "F......."},
+    {&m_etf_solver,               "2......."},
     {&m_topo_solver,              "EEEEEEEE"},
     {&regions_solver,             "f......."},
+    {&lookahead_solver,           "F......."},
+    {&dls_solver,                 "2......."},
+    {&m_sct_solver,               "2......."},
     {&min_cut_solver,             "ee......"},
     {&families_solver,            ".b......"},
     {&heft_solver,                "Ee......"},
@@ -72,6 +80,7 @@ static const portfolio_row matrix[] = {
     {&chain_labels_solver,        "e......."},
     {&families_solver,            "b......."},
     {&layers_solver,              "s......."},
+    {&chunk_cuts_solver,          "....eeee"},
     {&server_dp_solver,           "...eeeee"},
     {&server_heft_solver,         "e......."},
     {&m_sct_solver,               "e......."},
@@ -97,9 +106,10 @@ static const portfolio_row matrix[] = {
     {&call_search_solver,         "..R....."},
     {&local_search_solver,        "...RRRRR"},
     {&branch_and_bound_solver,    "P......."},
+    {&decision_diagram_solver,    "P......."},
 };
 /* clang-format on */
-enum { MATRIX_ROWS = sizeof matrix / sizeof *matrix };
+enum { MATRIX_ROWS = sizeof matrix / sizeof *matrix, PAIRS_UP_TO = 1024 };
 
 static const double TRIED = 0.15, PROVED = 0.5; /* of what is left */
 
@@ -176,19 +186,29 @@ static void mark_ended(solve_run *run, const solver *row) {
   for (int32_t k = 0; k < MATRIX_ROWS; k++) run->ended[k] |= matrix[k].solver == row;
 }
 
+/* Whether portfolio_begin runs a row. */
+static bool begins(char role, const situ_problem *p) {
+  return role == QUICK || role == BEFORE || role == FIRST || (role == PAIRS && p->n_operators <= PAIRS_UP_TO);
+}
+
+/* Whether a row runs after the bounds, before the rounds. */
+static bool follows(char role) {
+  return role != NONE && role != BEFORE && role != PAIRS && role != FIRST && role != ROUNDS && role != PROVES;
+}
+
 situ_status portfolio_begin(solve_run *run) {
   run->solver = auto_solver.name;
   run->ended = ARENA_ZERO(run->arena, bool, MATRIX_ROWS);
   if (!run->ended) return fail_no_memory(run->error);
   for (int32_t k = 0; k < MATRIX_ROWS && (k == 0 || !solve_done(run)); k++) {
     char role = role_of(&matrix[k], run);
-    if (role != QUICK && role != FIRST) continue;
+    if (!begins(role, run->problem) || run->ended[k]) continue;
     if (matrix[k].solver == &single_solver) {
       if (!run->incumbent->best.device) TRY(solver_run(&single_solver, run, 1, 0));
       continue;
     }
     int64_t limit_ns = quick_ns(run, matrix[k].solver), start_ns = clock_now_ns();
-    bool all = role == QUICK;
+    bool all = role != FIRST;
     run->brief = role == FIRST;
     run->brief_is_all = &all;
     TRY(run_row(matrix[k].solver, run, 1, limit_ns));
@@ -210,7 +230,7 @@ static situ_status run_portfolio(solve_run *run) {
   bool started = false;
   for (int32_t k = 0; k < MATRIX_ROWS; k++) {
     char role = role_of(&matrix[k], run);
-    if (role == NONE || role == FIRST || role == ROUNDS || role == PROVES) continue;
+    if (!follows(role)) continue;
     TRY(exchange_best(run, &done));
     if (done && (started || run->budget->stop == BUDGET_CANCELLED)) return SITU_STATUS_OK;
     started = true; /* some plan is found even where the bounds have used up the limits */
@@ -228,6 +248,7 @@ const solver auto_solver = {
     .title = "a portfolio of all solvers that support the problem",
     .source = "",
     .models = MODEL_ALL,
+    .chunks = true,
     .periods = true,
     .anytime = true,
     .leads = true,

@@ -1,20 +1,13 @@
 /* Entry point of all solvers: names in, a checked plan out. README.md in this folder describes the steps. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/contracts.h"
 #include "base/fail.h"
 #include "base/hash.h"
-#include "base/near_name.h"
-#include "base/text.h"
 #include "bound/bound.h"
-#include "check/judge.h"
 #include "option/option.h"
-#include "problem/scope.h"
 #include "solve/answer/answer.h"
 #include "solve/answer/device_order.h"
 #include "solve/answer/form_search.h"

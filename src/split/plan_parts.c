@@ -2,8 +2,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/c_locale.h"
@@ -67,41 +65,33 @@ situ_status plan_parts_devices(int32_t *device, const model_file *file, const si
 static json_value *value_list(const model_parts *p, const int32_t *values, int32_t n, bool with_source) {
   json_value *list = json_new_array();
   for (int32_t i = 0; list && i < n; i++) {
-    json_value *o = json_new_object();
     int32_t from = p->value_part[values[i]];
-    bool ok = o && json_set(o, "name", json_new_text(p->file->values[values[i]].name));
-    if (ok && with_source) ok = json_set(o, "from", from >= 0 ? json_new_int(from) : json_new_null());
-    if (!json_push(list, o) || !ok) {
-      json_free(list);
-      return NULL;
-    }
+    json_value *source = !with_source ? JSON_ABSENT : from >= 0 ? json_new_int(from) : json_new_null();
+    json_value *one = JSON_OBJECT({"name", json_new_text(p->file->values[values[i]].name)}, {"from", source});
+    list = json_if(json_push(list, one), list);
   }
   return list;
 }
 
 static json_value *manifest(const model_parts *p, const situ_platform *platform) {
-  json_value *root = json_new_object(), *list = json_new_array();
+  json_value *list = json_new_array();
   char key[32];
   snprintf(key, sizeof key, "%s_parts", p->file->format->reader);
-  bool ok =
-      root && json_set(root, key, json_new_int(1)) && json_set(root, "model", json_new_text(p->file->path)) && list;
+  bool ok = list != NULL;
   for (int32_t k = 0; ok && k < p->n_parts; k++) {
     const model_part *part = &p->parts[k];
     char name[32];
     snprintf(name, sizeof name, "part%d%s", (int)k, p->file->format->suffix);
-    json_value *o = json_new_object();
-    ok = json_push(list, o) && json_set(o, "file", json_new_text(name)) &&
-         json_set(o, "device", json_new_text(platform->devices[part->device].name)) &&
-         json_set(o, "nodes", json_new_int(part->n_nodes)) &&
-         json_set(o, "inputs", value_list(p, part->inputs, part->n_inputs, true)) &&
-         json_set(o, "outputs", value_list(p, part->outputs, part->n_outputs, false));
+    ok = json_push(list, JSON_OBJECT({"file", json_new_text(name)},
+                                     {"device", json_new_text(platform->devices[part->device].name)},
+                                     {"nodes", json_new_int(part->n_nodes)},
+                                     {"inputs", value_list(p, part->inputs, part->n_inputs, true)},
+                                     {"outputs", value_list(p, part->outputs, part->n_outputs, false)}));
   }
-  ok = json_set(root, "parts", list) && ok;
-  ok = ok && json_set(root, "inputs", value_list(p, p->file->inputs, p->file->n_inputs, false)) &&
-       json_set(root, "outputs", value_list(p, p->file->outputs, p->file->n_outputs, true));
-  if (ok) return root;
-  json_free(root);
-  return NULL;
+  json_value *root = JSON_OBJECT({key, json_new_int(1)}, {"model", json_new_text(p->file->path)}, {"parts", list},
+                                 {"inputs", value_list(p, p->file->inputs, p->file->n_inputs, false)},
+                                 {"outputs", value_list(p, p->file->outputs, p->file->n_outputs, true)});
+  return json_if(ok, root);
 }
 
 situ_status plan_parts_write(const model_parts *parts, const char *folder, const situ_platform *platform,
@@ -110,14 +100,11 @@ situ_status plan_parts_write(const model_parts *parts, const char *folder, const
     return fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", c_locale_error(errno));
   for (int32_t k = 0; k < parts->n_parts; k++) TRY(model_part_write(parts, k, folder, false, error));
   TRY(model_shared_write(parts->file, folder, error));
-  json_value *root = manifest(parts, platform);
   text_buffer path = {0};
   text_add(&path, "%s/manifest.json", folder);
-  char *text = root ? json_print(root, 1) : NULL;
-  situ_status status = text && !path.failed ? file_write(path.bytes, text, strlen(text), error) : fail_no_memory(error);
-  free(text);
+  situ_status status =
+      path.failed ? fail_no_memory(error) : json_write(path.bytes, manifest(parts, platform), 1, error);
   text_free(&path);
-  json_free(root);
   return status;
 }
 

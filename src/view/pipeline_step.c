@@ -3,18 +3,20 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "platform/routes.h"
+#include "view/chunks.h"
 #include "view/contract.h"
 #include "view/replicas.h"
 
-/* A placement as a graph of parts. */
+/* A placement as a graph of parts; of several chunks on each device every chunk is one. */
 typedef struct parts {
   const situ_problem *problem;
   const int32_t *device, *replica_of;
   int32_t n;
-  int32_t *part_of;    /* [device] or -1 */
-  int32_t *leader;     /* [part] */
-  int64_t *n_sharing;  /* [part] devices */
-  int64_t *time_ns[2]; /* [phase][part] of one input on one of its devices */
+  const chunk_layout *layout; /* of chunks; NULL: none */
+  int32_t *part_of;           /* [operator] */
+  int32_t *leader;            /* [part] */
+  int64_t *n_sharing;         /* [part] devices */
+  int64_t *time_ns[2];        /* [phase][part] of one input on one of its devices */
   int64_t *late_ns; /* [part] of BACKWARD, by ZB-H1: gradients of weights, and updates, which wait for nothing else */
   int64_t *cross_ns[2]; /* [phase][part * n + part] of what passes along an edge of F, or back; -1: no edge */
   int32_t *order;       /* [part] from the end on */
@@ -35,35 +37,48 @@ static int phase_of(const parts *x, int32_t v) {
 
 static void add(int64_t *sum, int64_t time_ns) { *sum = sat_add(*sum, time_ns); }
 
-/* What of a backward operator can wait by ZB-H1: each gradient, of its weights and of each input, takes as long. */
+/* What of a backward operator can wait by ZB-H1 and ZB-V: each gradient, of its weights and of each input, takes as
+ * long. */
 static int64_t late_part_ns(const situ_problem *p, int32_t v, int64_t time_ns) {
   const situ_graph *g = p->graph;
-  if (p->schedule != SITU_SCHEDULE_ZB_H1 || g->phase[v] == SITU_PHASE_FORWARD || time_ns == SITU_NEVER_NS) return 0;
+  if (!problem_delays(p) || g->phase[v] == SITU_PHASE_FORWARD || time_ns == SITU_NEVER_NS) return 0;
   if (g->phase[v] == SITU_PHASE_UPDATE) return time_ns;
   bool learns = p->given->weight_bytes[v] > 0;
   return learns ? time_ns / (1 + g->out_start[v + 1] - g->out_start[v]) : 0;
 }
 
+/* The part of each operator: that of its device, or its chunk. */
+static bool number_parts(parts *x, arena *a) {
+  const situ_problem *p = x->problem;
+  const chunk_layout *l = x->layout;
+  int32_t max = l ? l->n_used * p->chunks : p->n_devices, *part_of_device = ARENA_NEW(a, int32_t, p->n_devices);
+  if (!part_of_device || !ARENA_ARRAYS(a, ARRAY(x->part_of, p->n_operators), ZEROS(x->leader, max),
+                                       ARRAY(x->order, max), ARRAY(x->n_sharing, max), ZEROS(x->time_ns[0], max),
+                                       ZEROS(x->time_ns[1], max), ZEROS(x->late_ns, max)))
+    return false;
+  for (int32_t k = 0; k < max; k++) x->n_sharing[k] = 1;
+  for (int32_t k = 0; l && k < max; k++) x->leader[k] = l->used[chunk_rank(p, l->n_used, k)];
+  for (int32_t d = 0; d < p->n_devices; d++) part_of_device[d] = -1;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int32_t *part = &part_of_device[x->device[v]];
+    if (!l && *part < 0) x->leader[ *part = x->n++] = x->device[v];
+    x->part_of[v] = l ? l->chunk[l->classes.class_of[v]] : *part;
+  }
+  if (l) x->n = max;
+  for (int32_t d = 0; x->replica_of && d < p->n_devices; d++)
+    if (x->replica_of[d] >= 0 && part_of_device[x->replica_of[d]] >= 0)
+      x->n_sharing[part_of_device[x->replica_of[d]]]++;
+  return true;
+}
+
 static bool list_parts(parts *x, arena *a) {
   const situ_problem *p = x->problem;
-  if (!ARENA_ARRAYS(a, ARRAY(x->part_of, p->n_devices), ARRAY(x->leader, p->n_devices), ARRAY(x->order, p->n_devices),
-                    ZEROS(x->n_sharing, p->n_devices), ZEROS(x->time_ns[0], p->n_devices),
-                    ZEROS(x->time_ns[1], p->n_devices), ZEROS(x->late_ns, p->n_devices)))
-    return false;
-  for (int32_t d = 0; d < p->n_devices; d++) x->part_of[d] = -1;
+  if (!number_parts(x, a)) return false;
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int32_t *part = &x->part_of[x->device[v]];
-    if (*part < 0) {
-      x->leader[x->n] = x->device[v];
-      x->n_sharing[x->n] = 1;
-      *part = x->n++;
-    }
     int64_t time_ns = problem_time_ns(p, v, x->device[v]);
-    add(&x->time_ns[phase_of(x, v)][*part], time_ns);
-    add(&x->late_ns[*part], late_part_ns(p, v, time_ns));
+    add(&x->time_ns[phase_of(x, v)][x->part_of[v]], time_ns);
+    add(&x->late_ns[x->part_of[v]], late_part_ns(p, v, time_ns));
   }
-  for (int32_t d = 0; x->replica_of && d < p->n_devices; d++)
-    if (x->replica_of[d] >= 0 && x->part_of[x->replica_of[d]] >= 0) x->n_sharing[x->part_of[x->replica_of[d]]]++;
   int64_t n_pairs = (int64_t)x->n * x->n;
   if (!ARENA_ARRAYS(a, ARRAY(x->cross_ns[0], n_pairs), ARRAY(x->cross_ns[1], n_pairs))) return false;
   for (int64_t i = 0; i < n_pairs; i++) x->cross_ns[0][i] = x->cross_ns[1][i] = -1;
@@ -105,10 +120,10 @@ static void add_transfers(parts *x, int32_t *seen) {
   const situ_problem *p = x->problem;
   const situ_graph *g = p->graph;
   for (int32_t t = 0; t < g->n_tensors; t++) {
-    int32_t from = x->device[g->producer[t]], a = x->part_of[from];
+    int32_t from = x->device[g->producer[t]], a = x->part_of[g->producer[t]];
     bool leaves = true;
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-      int32_t to = x->device[g->use[i]], b = x->part_of[to];
+      int32_t to = x->device[g->use[i]], b = x->part_of[g->use[i]];
       if (p->memory_of[to] == p->memory_of[from] || seen[b] == t + 1) continue;
       seen[b] = t + 1;
       add_transfer(x, t, a, b, leaves);
@@ -169,7 +184,7 @@ static bool order_parts(parts *x, bool *contiguous, arena *a) {
   if (!n_after || !constraint_graph_find(&x->f, x->problem, a)) return false;
   for (int32_t v = 0; v < x->problem->n_operators; v++)
     for (int32_t i = f->start[v]; i < f->start[v + 1]; i++) {
-      int32_t from = x->part_of[x->device[v]], to = x->part_of[x->device[f->to[i]]];
+      int32_t from = x->part_of[v], to = x->part_of[f->to[i]];
       if (from == to || is_edge(x, from, to)) continue;
       n_after[from]++;
       *cross(x, FORWARD, from, to) = *cross(x, BACKWARD, from, to) = 0;
@@ -439,28 +454,80 @@ static bool find_passes(const parts *x, const int64_t *kept, int64_t interval_ns
   return true;
 }
 
+/* Chunks: each device makes its passes in the order of the schedule. */
+static int64_t run_chunks(schedule *s, chunk_pass *const *list, const int64_t *n_passes) {
+  const parts *x = s->x;
+  const chunk_layout *l = x->layout;
+  int64_t end_ns = 0, n_left = 0;
+  for (int32_t i = 0; i < l->n_used; i++) n_left += n_passes[i];
+  for (int64_t moved = 1; moved > 0; n_left -= moved) {
+    moved = 0;
+    for (int32_t i = 0; i < l->n_used; i++)
+      for (; s->n_done[i] < n_passes[i]; s->n_done[i]++, moved++) {
+        chunk_pass pass = list[i][s->n_done[i]];
+        int32_t part = chunk_of_rank(x->problem, l->n_used, i, pass.j), phase = pass.kind != CHUNK_FORWARD;
+        bool late = pass.kind == CHUNK_WEIGHTS;
+        int64_t begin = late ? 0 : arrival(s, phase, part, pass.input);
+        if (begin < 0) break;
+        begin = max64(begin, s->free_ns[i]);
+        s->free_ns[i] = sat_add(begin, late ? x->late_ns[part] : x->time_ns[phase][part]);
+        if (!late) *cell(s, s->end_ns, phase, part, pass.input) = s->free_ns[i];
+      }
+  }
+  ENSURE(n_left == 0); /* nothing waits for ever */
+  for (int32_t i = 0; i < l->n_used; i++) end_ns = max64(end_ns, s->free_ns[i]);
+  return end_ns;
+}
+
+/* The time of all passes of chunks; of more than MAX_CELLS unknown. */
+static bool find_chunk_passes(const parts *x, int64_t *passes_ns, arena *a) {
+  const situ_problem *p = x->problem;
+  const chunk_layout *l = x->layout;
+  chunk_pass **list = ARENA_NEW(a, chunk_pass *, l->n_used);
+  int64_t *n_passes = ARENA_NEW(a, int64_t, l->n_used);
+  schedule s;
+  bool fits;
+  if (!list || !n_passes || !schedule_init(&s, x, NULL, &fits, a)) return false;
+  *passes_ns = SITU_NEVER_NS;
+  if (!fits) return true;
+  for (int32_t i = 0; i < l->n_used; i++) {
+    if (!(list[i] = ARENA_NEW(a, chunk_pass, chunk_passes_max(p, l->n_used, p->micro_batches)))) return false;
+    n_passes[i] = chunk_passes(list[i], p, l->n_used, i, p->micro_batches);
+  }
+  *passes_ns = run_chunks(&s, list, n_passes);
+  return true;
+}
+
 bool pipeline_step_find(pipeline_step *out, const situ_problem *p, const int32_t *device, const int32_t *replica_of,
                         int64_t period_ns, int64_t busiest_ns, arena *a) {
   REQUIRE(p->micro_batches > 0);
   parts x = {.problem = p, .device = device, .replica_of = replica_of};
   int64_t ring_ns, passes_ns, *kept;
   bool contiguous = true;
+  chunk_layout layout;
   *out = (pipeline_step){.interval_ns = period_ns, .step_ns = SITU_NEVER_NS};
-  int32_t *seen = ARENA_ZERO(a, int32_t, p->n_devices);
+  if (p->chunks > 0) {
+    if (!chunk_layout_find(&layout, p, a)) return false;
+    if (!chunk_layout_take(&layout, device)) return true;
+    x.layout = &layout;
+  }
+  int32_t *seen = ARENA_ZERO(a, int32_t, (int64_t)p->n_devices * max64(p->chunks, 1));
   if (!seen || !list_parts(&x, a) || !order_parts(&x, &contiguous, a) || !(kept = ARENA_NEW(a, int64_t, x.n)))
     return false;
   if (!contiguous) return true;
   add_transfers(&x, seen);
   add_rings(&x, &ring_ns);
-  if (!find_fill(&x, &out->fill_ns, a) || !find_kept(&x, kept, a)) return false;
+  if (!find_fill(&x, &out->fill_ns, a) || (p->chunks == 0 && !find_kept(&x, kept, a))) return false;
   if (out->fill_ns >= SITU_NEVER_NS || period_ns >= SITU_NEVER_NS) return true;
-  if (p->schedule != SITU_SCHEDULE_GPIPE && p->micro_batches > 1 &&
+  if (p->schedule != SITU_SCHEDULE_GPIPE && p->micro_batches > 1 && p->chunks == 0 &&
       !find_interval(&x, kept, period_ns, out->fill_ns, &out->interval_ns, a))
     return false;
   int64_t whole_ns = out->fill_ns; /* with what is late, which is then no longer part of backward passes */
   for (int32_t k = 0; k < x.n; k++) x.time_ns[BACKWARD][k] -= x.late_ns[k];
   if (!find_fill(&x, &out->fill_ns, a)) return false;
-  if (!find_passes(&x, kept, out->interval_ns, whole_ns, &passes_ns, a)) return false;
+  if (p->chunks > 0 ? !find_chunk_passes(&x, &passes_ns, a)
+                    : !find_passes(&x, kept, out->interval_ns, whole_ns, &passes_ns, a))
+    return false;
   /* channels that several pairs of parts share are in the period only */
   out->step_ns = sat_add(max64(passes_ns, sat_mul(p->micro_batches, period_ns)), ring_ns);
   double busy_ns = (double)p->micro_batches * (double)busiest_ns;

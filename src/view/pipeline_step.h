@@ -8,7 +8,8 @@
 
 typedef struct pipeline_step {
   int64_t fill_ns;     /* one input, forward and back along the longest path from part to part */
-  int64_t interval_ns; /* from one input to the next; the period, or more where a part waits for what it must keep */
+  int64_t interval_ns; /* from one input to the next; the period, or more where a part waits for what it must keep. Of
+                          schedules by chunks the period */
   int64_t step_ns;     /* all inputs: at most */
   double bubble;       /* the share of it in which the busiest device waits */
 } pipeline_step;

@@ -1,4 +1,7 @@
 /* One row for each operator (RFC 4180), in the order of the plan. */
+#include <string.h>
+
+#include "base/fail.h"
 #include "write/writer.h"
 
 static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *error) {
@@ -22,9 +25,43 @@ static situ_status write(text_buffer *out, const situ_plan *plan, situ_error *er
   return SITU_STATUS_OK;
 }
 
+/* One cell; quotes around it are taken off, and those within are single ones. */
+static const char *take_cell(char into[], size_t capacity, const char *at) {
+  size_t n = 0;
+  bool quoted = *at == '"';
+  for (at += quoted; *at && (quoted || !strchr(",\r\n", *at)); at++) {
+    if (quoted && *at == '"' && *++at != '"') break;
+    if (n + 1 < capacity) into[n++] = *at;
+  }
+  into[n] = '\0';
+  return at + strcspn(at, ",\r\n");
+}
+
+static situ_status devices(int32_t *device, const situ_problem *p, const char *text, situ_error *error) {
+  char name[1024], where[256];
+  for (int32_t v = 0; v < p->n_operators; v++) device[v] = -1;
+  const char *at = text + strcspn(text, "\n"); /* behind the heading */
+  while (*(at += strspn(at, "\r\n"))) {
+    at = take_cell(name, sizeof name, at);
+    at = take_cell(where, sizeof where, at + (*at == ','));
+    at += strcspn(at, "\n");
+    int32_t v = situ_graph_find(p->graph, name), d = 0;
+    while (d < p->n_devices && strcmp(p->platform->devices[d].name, where) != 0) d++;
+    if (v < 0) return fail_with(error, SITU_STATUS_BAD_INPUT, name, "is no operator of the model");
+    if (d == p->n_devices)
+      return fail_with(error, SITU_STATUS_BAD_INPUT, name, "is on %s, which %s has not", where, p->platform->name);
+    device[v] = d;
+  }
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (device[v] < 0) return fail_with(error, SITU_STATUS_BAD_INPUT, p->graph->name[v], "has no row in the table");
+  return SITU_STATUS_OK;
+}
+
+const plan_reading csv_reading = {.marks = "operator,device", .devices = devices};
 const writer csv_writer = {.name = "csv",
                            .title = "a table of operators with device and times",
                            .groups = true,
                            .shares = true,
                            .suffix = ".csv",
-                           .write = write};
+                           .write = write,
+                           .reading = &csv_reading};

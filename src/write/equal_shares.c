@@ -5,7 +5,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "cost/fusion.h"
-#include "cost/tensor_split.h"
+#include "cost/training_split.h"
 
 static bool is_attention(const situ_graph *g, int32_t v) { return strcmp(g->kind_name[g->kind[v]], "Attention") == 0; }
 
@@ -68,16 +68,14 @@ situ_status equal_shares_check(const situ_problem *p, bool copies, const char *e
   if (k == 1) return SITU_STATUS_OK;
   tensor_split split;
   arena *a = arena_new();
-  situ_status status = a && tensor_split_find(&split, p->graph, a) ? check(p->graph, &split, k, copies, engine, error)
-                                                                   : fail_no_memory(error);
+  situ_status status = a && training_split_find(&split, p->graph, a) ? check(p->graph, &split, k, copies, engine, error)
+                                                                     : fail_no_memory(error);
   arena_free(a);
   return status;
 }
 
-situ_status equal_shares_check_schedule(const situ_problem *p, bool gpipe, const char *engine, situ_error *error) {
-  bool has =
-      p->micro_batches == 0 || p->schedule == SITU_SCHEDULE_1F1B || (gpipe && p->schedule == SITU_SCHEDULE_GPIPE);
-  if (has) return SITU_STATUS_OK;
-  return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "%s has no schedule %s with one stage on each device", engine,
+situ_status equal_shares_check_schedule(const situ_problem *p, unsigned has, const char *engine, situ_error *error) {
+  if (p->micro_batches == 0 || has >> p->schedule & 1) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "%s has no schedule %s", engine,
                    situ_schedule_name(p->schedule));
 }

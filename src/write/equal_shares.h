@@ -9,8 +9,8 @@
  * of these than members. O(V + E). */
 situ_status equal_shares_check(const situ_problem *problem, bool copies, const char *engine, situ_error *error);
 
-/* Refuses schedules of micro-batches that an engine does not have with one stage on each device. `gpipe`: it has that.
- */
-situ_status equal_shares_check_schedule(const situ_problem *problem, bool gpipe, const char *engine, situ_error *error);
+/* Refuses schedules of micro-batches that an engine does not have. `has`: those that it has, a bit for each. */
+situ_status equal_shares_check_schedule(const situ_problem *problem, unsigned has, const char *engine,
+                                        situ_error *error);
 
 #endif

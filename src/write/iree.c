@@ -1,7 +1,6 @@
 /* Parts for IREE: ONNX models, and a function that calls them in sequence and moves tensors between devices with
  * flow.tensor.transfer. Affinities of operations do not survive IREE's import, but transfers do: operations between two
  * transfers run on the device of their inputs. docs/run-your-plan.md */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/ascii.h"

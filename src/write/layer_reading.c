@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "cost/training_split.h"
 #include "write/module_names.h"
 
 situ_status layer_reading_open(layer_reading *out, const situ_problem *problem, const char *format, situ_error *error) {
@@ -27,6 +28,11 @@ situ_status layer_reading_devices(int32_t *device, const layer_reading *r, situ_
     device[v] = k >= 0 ? r->l.device[k] : r->l.layers.before[v] ? r->first : r->head;
     if (device[v] < 0)
       return fail_with(error, SITU_STATUS_BAD_INPUT, p->graph->name[v], "is in no layer and on no device");
+  }
+  for (int32_t v = 0; v < p->n_operators;
+       v++) { /* of a training step: backward operators are where their forward ones are */
+    int32_t forward = training_split_forward(p->graph, v);
+    if (forward >= 0) device[v] = device[forward];
   }
   return SITU_STATUS_OK;
 }

@@ -12,6 +12,7 @@
 #include "write/command_words.h"
 #include "write/layer_reading.h"
 #include "write/llamacpp_options.h"
+#include "write/runner_words.h"
 
 enum { MAX_LISTED = 128, MAX_RULES = 256, NAME_BYTES = 256, PATTERN_BYTES = 4096, POSIX_BYTES = 2 * PATTERN_BYTES };
 /* Names of options, and the variables that llama-server takes for them. */
@@ -25,7 +26,7 @@ static const char DEVICES[] = "-dev --device LLAMA_ARG_DEVICE", SPLIT[] = "-ts -
                   TYPES[] = "-ctk --cache-type-k LLAMA_ARG_CACHE_TYPE_K",
                   VALUE_TYPES[] = "-ctv --cache-type-v LLAMA_ARG_CACHE_TYPE_V",
                   BATCH[] = "-b --batch-size LLAMA_ARG_BATCH", MICRO_BATCH[] = "-ub --ubatch-size LLAMA_ARG_UBATCH",
-                  FIT[] = "-fit --fit LLAMA_ARG_FIT";
+                  FIT[] = "-fit --fit LLAMA_ARG_FIT", HOST_CACHES[] = "-nkvo --no-kv-offload LLAMA_ARG_NO_KV_OFFLOAD";
 
 /* ---- the request ---- */
 
@@ -47,15 +48,21 @@ static bool is_bench(const command_words *w) {
   return false;
 }
 
-/* llama-bench measures each combination of what lists name: the first of each counts. *cut: there was a list. */
-static situ_status split_words(command_words *w, bool *cut, const char *text, arena *a, situ_error *error) {
+typedef struct asked {
+  bool cut;            /* llama-bench measures each combination of what lists name: the first of each counts */
+  const char *program; /* that runs llama.cpp under words of its own, or NULL */
+} asked;
+
+static situ_status split_words(command_words *w, asked *how, const char *text, arena *a, situ_error *error) {
   static const char lists[] =
       " -p --n-prompt -n --n-gen -d --n-depth -b --batch-size -ub --ubatch-size -ctk --cache-type-k -ctv "
       "--cache-type-v "
       "-ngl --n-gpu-layers -ncmoe --n-cpu-moe -sm --split-mode -mg --main-gpu -ts --tensor-split -dev --device ";
   char name[64];
-  *cut = false;
+  *how = (asked){0};
+  TRY(runner_words_open(&text, text, a, error));
   TRY(command_words_split(w, text, a, error));
+  TRY(runner_words_translate(w, &how->program, a, error));
   for (int32_t k = 1; k < w->n && is_bench(w); k++) {
     size_t n = strcspn(w->word[k], ",");
     snprintf(name, sizeof name, " %.60s ", w->word[k - 1]);
@@ -64,7 +71,7 @@ static situ_status split_words(command_words *w, bool *cut, const char *text, ar
     if (!first) return fail_no_memory(error);
     first[n] = '\0';
     w->word[k] = first;
-    *cut = true;
+    how->cut = true;
   }
   return SITU_STATUS_OK;
 }
@@ -88,7 +95,8 @@ static bool has_unequal_shares(const char *list) {
   return false;
 }
 
-static situ_status take_notes(plan_request *out, const command_words *w, bool cut, arena *a, situ_error *error) {
+static situ_status take_notes(plan_request *out, const command_words *w, const asked *how, arena *a,
+                              situ_error *error) {
   text_buffer notes = {0};
   const char *fit = command_words_value(w, FIT);
   bool places = command_words_has(w, LAYERS) || command_words_has(w, SPLIT) || command_words_has(w, RULES) ||
@@ -98,7 +106,10 @@ static situ_status take_notes(plan_request *out, const command_words *w, bool cu
         &notes,
         "all layers are taken to be on the GPUs; where they do not fit there, llama.cpp (--fit) leaves some on the "
         "CPU: --solver llamacpp_fit of situ place shows that plan\n");
-  if (cut) text_add(&notes, "llama-bench tries every combination of its lists; the first of each is judged\n");
+  if (how->program) text_add(&notes, "%s runs llama.cpp; what it says is read as \"", how->program);
+  for (int32_t k = 0; k < w->n && how->program; k++) text_add(&notes, "%s%.60s", k > 0 ? " " : "", w->word[k]);
+  if (how->program) text_add(&notes, "\"\n");
+  if (how->cut) text_add(&notes, "llama-bench tries every combination of its lists; the first of each is judged\n");
   const char *keys = command_words_value(w, TYPES), *values = command_words_value(w, VALUE_TYPES);
   const char *mode = command_words_value(w, MODE);
   if (out->trained)
@@ -107,10 +118,15 @@ static situ_status take_notes(plan_request *out, const command_words *w, bool cu
   if (strcmp(keys ? keys : "f16", values ? values : "f16") != 0)
     text_add(&notes, "caches of two types (%.20s, %.20s) are taken as two of the first\n", keys ? keys : "f16",
              values ? values : "f16");
-  if (mode && strcmp(mode, "row") == 0) text_add(&notes, "-sm row is taken as -sm layer\n");
+  if (mode && strcmp(mode, "row") == 0)
+    text_add(&notes,
+             "-sm row is taken as -sm layer: builds of 2026 do not load with it; -sm tensor is what splits layers "
+             "now\n");
   if (mode && strcmp(mode, "graph") == 0) text_add(&notes, "-sm graph of ik_llama.cpp is taken as -sm tensor\n");
-  if (command_words_has(w, "-nkvo --no-kv-offload"))
-    text_add(&notes, "-nkvo is not modelled: caches are taken to be with their layers\n");
+  if (command_words_has(w, HOST_CACHES))
+    text_add(&notes, "-nkvo: caches are in the memory of the host, which computes attention\n");
+  if (command_words_has(w, "-t --threads LLAMA_ARG_THREADS"))
+    text_add(&notes, "-t is taken to be all cores of the host that share its memory\n");
   if (command_words_has(w, "-md --model-draft --spec-draft-model"))
     text_add(&notes, "the draft model takes memory and time that are not counted\n");
   if (command_words_has(w, "--mmproj -mm")) text_add(&notes, "the projector takes memory that is not counted\n");
@@ -138,8 +154,8 @@ static situ_status take_shares(plan_request *out, const char *shares, const char
 static situ_status request(plan_request *out, const char *text, arena *a, situ_error *error) {
   command_words w;
   int64_t tokens = 0, batch = 2048, micro_batch = 512;
-  bool cut;
-  TRY(split_words(&w, &cut, text, a, error));
+  asked how;
+  TRY(split_words(&w, &how, text, a, error));
   out->model = command_words_value(&w, "-m --model LLAMA_ARG_MODEL");
   out->streams = 1;
   TRY(command_words_int(&tokens, &w, "-c --ctx-size LLAMA_ARG_CTX_SIZE", 0, error));
@@ -159,7 +175,7 @@ static situ_status request(plan_request *out, const char *text, arena *a, situ_e
   out->group = splits ? count_items(devices) : 1; /* 0: all devices */
   const char *shares = command_words_value(&w, SPLIT);
   if (splits && has_unequal_shares(shares)) TRY(take_shares(out, shares, mode, error));
-  return take_notes(out, &w, cut, a, error);
+  return take_notes(out, &w, &how, a, error);
 }
 
 /* ---- the placement ---- */
@@ -319,6 +335,12 @@ static situ_status find_offloaded(const reading *r, int64_t *n, int32_t n_blocks
   if (r->n_listed == 0) *n = 0;
   if (r->n_listed == 0 || !text || strcmp(text, "all") == 0 || strcmp(text, "auto") == 0 || strcmp(text, "-1") == 0)
     return SITU_STATUS_OK;
+  double share; /* of the layers, as ollama and LM Studio say it */
+  const char *end = text_scan_number(text, &share);
+  if (end && strcmp(end, "%") == 0 && share >= 0 && share <= 100) {
+    *n = (int64_t)(share / 100 * (double)(n_blocks + 1) + 0.5);
+    return SITU_STATUS_OK;
+  }
   TRY(command_words_int(n, r->w, LAYERS, 0, r->error));
   if (*n > n_blocks + 1) *n = n_blocks + 1;
   return SITU_STATUS_OK;
@@ -454,6 +476,14 @@ static void follow_experts(const reading *r, int32_t *device) {
   }
 }
 
+/* Without KV offload caches are in the memory of the host, which computes attention there. */
+static void keep_caches(const reading *r, int32_t *device) {
+  const situ_problem *p = r->layers.problem;
+  for (int32_t v = 0; v < p->n_operators && r->host >= 0 && command_words_has(r->w, HOST_CACHES); v++)
+    if (strstr(p->graph->kind_name[p->graph->kind[v]], "Attention") && platform_members(p->platform, device[v]) == 1)
+      device[v] = r->host;
+}
+
 static situ_status read_all(reading *r, int32_t *device) {
   TRY(find_names(r));
   TRY(hide_devices(r));
@@ -462,6 +492,7 @@ static situ_status read_all(reading *r, int32_t *device) {
   TRY(layer_reading_devices(device, &r->layers, r->error));
   TRY(apply_rules(r, device));
   follow_experts(r, device);
+  keep_caches(r, device);
   return SITU_STATUS_OK;
 }
 
@@ -469,8 +500,8 @@ static situ_status devices(int32_t *device, const situ_problem *problem, const c
   command_words w;
   arena *a = arena_new();
   reading r = {.w = &w, .arena = a, .error = error};
-  bool cut;
-  situ_status status = a ? split_words(&w, &cut, text, a, error) : fail_no_memory(error);
+  asked how;
+  situ_status status = a ? split_words(&w, &how, text, a, error) : fail_no_memory(error);
   if (status == SITU_STATUS_OK) {
     status = layer_reading_open(&r.layers, problem, "llama.cpp", error);
     if (status == SITU_STATUS_OK) status = read_all(&r, device);
@@ -482,6 +513,7 @@ static situ_status devices(int32_t *device, const situ_problem *problem, const c
 
 const plan_reading llamacpp_reading = {
     .marks =
-        "llama-server llama-cli llama-bench llama-run llama.cpp -ngl --n-gpu-layers --gpu-layers --tensor-split -sm",
+        "llama-server llama-cli llama-bench llama-run llama.cpp -ngl --n-gpu-layers --gpu-layers --tensor-split -sm "
+        "koboldcpp llama_cpp.server lms~load num_gpu~ num_gpu\" PROCESSOR",
     .request = request,
     .devices = devices};

@@ -12,8 +12,9 @@
 
 enum { MAX_STAGES = 512, MAX_LAYOUT = 16384 };
 static const char STAGES[] = "--pipeline-model-parallel-size", GROUPS[] = "--tensor-model-parallel-size",
-                  LAYOUT[] = "--pipeline-model-parallel-layout", FIRST[] = "--decoder-first-pipeline-num-layers",
-                  LAST[] = "--decoder-last-pipeline-num-layers";
+                  VIRTUAL[] = "--num-virtual-stages-per-pipeline-rank",
+                  EACH[] = "--num-layers-per-virtual-pipeline-stage", LAYOUT[] = "--pipeline-model-parallel-layout",
+                  FIRST[] = "--decoder-first-pipeline-num-layers", LAST[] = "--decoder-last-pipeline-num-layers";
 
 static situ_status request(plan_request *out, const char *text, arena *a, situ_error *error) {
   command_words w;
@@ -23,7 +24,7 @@ static situ_status request(plan_request *out, const char *text, arena *a, situ_e
   TRY(command_words_int(&out->group, &w, GROUPS, 1, error));
   text_add(&notes, "the request is that of the options: --training --prompt N is a step of training\n");
   if (command_words_has(&w, "--num-layers-per-virtual-pipeline-stage --num-virtual-stages-per-pipeline-rank"))
-    text_add(&notes, "virtual stages without a layout are taken as one stage for each rank\n");
+    text_add(&notes, "the passes of virtual stages are those of --schedule interleaved --chunks V --micro-batches M\n");
   if (command_words_has(&w, "--context-parallel-size --expert-model-parallel-size"))
     text_add(&notes, "context and expert parallelism are not modelled\n");
   if (!notes.failed) out->notes = arena_string(a, notes.bytes);
@@ -127,9 +128,24 @@ static situ_status count_layers(int64_t *count, const layer_reading *r, const co
   return SITU_STATUS_OK;
 }
 
+/* How many stages all ranks have together. */
+static situ_status count_stages(int64_t *n, const layer_reading *r, const command *c, int64_t n_ranks,
+                                situ_error *error) {
+  int64_t rounds = 1, each = 0;
+  TRY(command_words_int(&rounds, &c->words, VIRTUAL, 1, error));
+  TRY(command_words_int(&each, &c->words, EACH, 1, error));
+  if (each > 0 && r->l.n % (each * n_ranks) != 0)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, r->problem->graph->model,
+                     "has %d layers, no multiple of %lld for each of %lld ranks", (int)r->l.n, (long long)each,
+                     (long long)n_ranks);
+  *n = each > 0 ? r->l.n / each : rounds * n_ranks;
+  if (*n > MAX_STAGES) return fail_with(error, SITU_STATUS_BAD_INPUT, "command", "more than %d stages", MAX_STAGES);
+  return SITU_STATUS_OK;
+}
+
 static situ_status find_stages(layer_reading *r, const void *from, situ_error *error) {
   const command *c = from;
-  int64_t n = 1, group = 1, count[MAX_STAGES];
+  int64_t n = 1, group = 1, count[MAX_STAGES], n_stages = 0;
   int32_t device[MAX_STAGES];
   char stages[MAX_LAYOUT];
   TRY(command_words_int(&n, &c->words, STAGES, 1, error));
@@ -142,8 +158,10 @@ static situ_status find_stages(layer_reading *r, const void *from, situ_error *e
     TRY(expand(stages, layout, error));
     return take_layout(r, stages, device, n, error);
   }
-  TRY(count_layers(count, r, c, n, error));
-  return layer_reading_stages(r, device, count, (int32_t)n, error);
+  TRY(count_stages(&n_stages, r, c, n, error));
+  TRY(count_layers(count, r, c, n_stages, error));
+  for (int64_t s = n; s < n_stages; s++) device[s] = device[s % n];
+  return layer_reading_stages(r, device, count, (int32_t)n_stages, error);
 }
 
 static situ_status devices(int32_t *device, const situ_problem *problem, const char *text, situ_error *error) {

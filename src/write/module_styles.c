@@ -5,7 +5,7 @@
 #include "base/disjoint.h"
 #include "base/fail.h"
 #include "cost/fusion.h"
-#include "cost/tensor_split.h"
+#include "cost/training_split.h"
 
 /* A region: operators that work on parts which they hand to each other without putting them together. */
 typedef struct regions {
@@ -182,7 +182,7 @@ situ_status module_styles_find(module_styles *out, const situ_graph *g, int32_t 
   finding f = {.g = g, .members = members, .error = error};
   int32_t n = g->n_operators;
   *out = (module_styles){.graph = g};
-  if (!tensor_split_find(&f.split, g, a) ||
+  if (!training_split_find(&f.split, g, a) ||
       !ARENA_ARRAYS(a, ARRAY(f.r.into, n), ZEROS(f.r.gathered, n), ZEROS(f.r.mixes, n), ZEROS(f.style, n)))
     return fail_no_memory(error);
   find_regions(&f);

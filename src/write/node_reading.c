@@ -28,7 +28,7 @@ static situ_status parse(json_value **out, const char *text, situ_error *error) 
 /* ---- ONNX Runtime: "cpu(NAME,NAME);gpu(NAME)"; a pattern matches what holds it, "=NAME" what it is, and the longest
  * match counts ---- */
 
-static const char BY_NAME[] = "session.name_based_layer_assignment", BY_LABEL[] = "session.layer_assignment_settings";
+static const char BY_NAME[] = "session.name_based_layer_assignment";
 
 static bool matches(const char *name, const char *pattern, size_t n) {
   if (n > 0 && *pattern == '=') return strlen(name) == n - 1 && strncmp(name, pattern + 1, n - 1) == 0;
@@ -77,9 +77,6 @@ static situ_status session_devices(int32_t *device, const situ_problem *p, const
   size_t *length = a ? ARENA_ZERO(a, size_t, p->n_operators) : NULL;
   if (!length)
     status = fail_no_memory(error);
-  else if (!settings && json_get(root, BY_LABEL))
-    status = fail_with(error, SITU_STATUS_BAD_INPUT, BY_LABEL,
-                       "names labels that stand in the annotated model, which are not read; expected %s", BY_NAME);
   else if (!settings)
     status = fail_with(error, SITU_STATUS_BAD_INPUT, "command", "has no %s", BY_NAME);
   for (int32_t v = 0; v < p->n_operators && status == SITU_STATUS_OK; v++) device[v] = host;
@@ -93,8 +90,7 @@ static situ_status session_devices(int32_t *device, const situ_problem *p, const
   return status;
 }
 
-const plan_reading ort_names_reading = {
-    .marks = "session.name_based_layer_assignment session.layer_assignment_settings", .devices = session_devices};
+const plan_reading ort_names_reading = {.marks = "session.name_based_layer_assignment", .devices = session_devices};
 
 /* ---- OpenVINO: {"affinity": {"NAME": "GPU.1"}} ---- */
 

@@ -94,4 +94,5 @@ static situ_status write_folder(const char *folder, const situ_plan *plan, const
 const writer onnx_multidevice_writer = {.name = "onnx-multidevice",
                                         .title = "a folder: the model with ONNX's device configuration of each node",
                                         .suffix = "",
-                                        .write_folder = write_folder};
+                                        .write_folder = write_folder,
+                                        .reading = &onnx_multidevice_reading};

@@ -52,10 +52,10 @@ static bool add_constants(json_value *map, const placed_nodes *nodes, const situ
 }
 
 static json_value *affinities(const placed_nodes *nodes, const situ_platform *p, const char *model) {
-  json_value *root = json_new_object(), *map = json_new_object();
+  json_value *map = json_new_object();
   text_buffer hetero = {0};
   char word[24];
-  bool ok = root && map, first = true;
+  bool ok = map, first = true;
   for (int32_t v = 0; ok && v < nodes->file->n_nodes; v++) {
     device_word(word, p, nodes->device[v]);
     ok = json_set(map, friendly_name(nodes->file, v), json_new_text(word));
@@ -70,14 +70,10 @@ static json_value *affinities(const placed_nodes *nodes, const situ_platform *p,
     text_add(&hetero, "%s%s", first ? "" : ",", word);
     first = false;
   }
-  ok = json_set(root, "openvino_affinity", json_new_int(1)) && ok;
-  ok = json_set(root, "model", json_new_text(model)) && ok;
-  ok = json_set(root, "device", json_new_text(hetero.bytes)) && ok;
-  ok = json_set(root, "affinity", map) && ok;
+  json_value *root = JSON_OBJECT({"openvino_affinity", json_new_int(1)}, {"model", json_new_text(model)},
+                                 {"device", json_new_text(hetero.bytes)}, {"affinity", map});
   text_free(&hetero);
-  if (ok) return root;
-  json_free(root);
-  return NULL;
+  return json_if(ok, root);
 }
 
 static situ_status write_folder(const char *folder, const situ_plan *plan, const char *model, situ_error *error) {

@@ -58,4 +58,5 @@ const writer ort_annotation_writer = {
     .name = "ort-annotation",
     .title = "a folder: the model with layer annotations for ONNX Runtime, and settings",
     .suffix = "",
-    .write_folder = write_folder};
+    .write_folder = write_folder,
+    .reading = &ort_annotation_reading};

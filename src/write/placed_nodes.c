@@ -77,10 +77,8 @@ situ_status placed_nodes_session(const placed_nodes *nodes, const situ_platform 
                                  void (*list)(text_buffer *out, const placed_nodes *nodes, int32_t device),
                                  situ_error *error) {
   text_buffer settings = {0};
-  json_value *root = json_new_object();
-  bool ok = add_settings(&settings, nodes, platform, list) && json_set(root, key, json_new_text(settings.bytes));
+  bool ok = add_settings(&settings, nodes, platform, list);
+  json_value *root = ok ? JSON_OBJECT({key, json_new_text(settings.bytes)}) : NULL;
   text_free(&settings);
-  if (ok) return placed_nodes_json(root, folder, "session.json", error);
-  json_free(root);
-  return fail_no_memory(error);
+  return placed_nodes_json(root, folder, "session.json", error);
 }

@@ -49,7 +49,9 @@ static situ_status request(plan_request *out, const char *text, arena *a, situ_e
   }
   const char *schedule = value_of(text, "pipeline_parallel_schedule");
   if (schedule && (strstr(schedule, "Interleaved") || strstr(schedule, "ZBV") || strstr(schedule, "Looped")))
-    text_add(&notes, "schedules with several stages for each rank are taken as with one\n");
+    text_add(&notes,
+             "several stages for each rank need a list of their modules; their passes are those of --schedule "
+             "interleaved or zb-v\n");
   if (!notes.failed) out->notes = arena_string(a, notes.bytes);
   text_free(&notes);
   return out->notes ? SITU_STATUS_OK : fail_no_memory(error);
@@ -168,13 +170,17 @@ static situ_status find_stages(layer_reading *r, const void *text, situ_error *e
     TRY(take_points(&s, points, error));
   else
     TRY(cut_evenly(&s, n, error));
-  if (s.n != n)
+  if (s.n % n != 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, STAGES, "is %lld, but %d stages are named", (long long)n, (int)s.n);
+  const char *schedule = value_of(text, "pipeline_parallel_schedule");
+  bool back = schedule && strncmp(schedule + strspn(schedule, "\"'"), "ZBV", 3) ==
+                              0; /* of two stages of each rank, there and back */
   for (int32_t k = 0; k < s.n; k++) {
-    if (s.device[k] < 0) s.device[k] = layer_reading_gpu(r->problem, k * group);
+    int64_t rank = back && k >= n ? 2 * n - 1 - k : k % n;
+    if (s.device[k] < 0) s.device[k] = layer_reading_gpu(r->problem, rank * group);
     if (s.device[k] < 0)
       return fail_with(error, SITU_STATUS_BAD_INPUT, r->problem->platform->name, "has no GPU %lld, where stage %d is",
-                       (long long)(k * group), (int)k);
+                       (long long)(rank * group), (int)k);
   }
   return layer_reading_stages(r, s.device, s.count, s.n, error);
 }

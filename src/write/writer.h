@@ -30,6 +30,9 @@ typedef struct plan_reading {
   situ_status (*request)(plan_request *out, const char *text, arena *a, situ_error *error);
   /* The device of each operator, [operator]. BAD_INPUT where the text is malformed or names what is not there. */
   situ_status (*devices)(int32_t *device, const situ_problem *problem, const char *text, situ_error *error);
+  /* The same for placements that stand in the file of the model; NULL: they do not. */
+  situ_status (*model_devices)(int32_t *device, const situ_problem *problem, const char *text, const char *model,
+                               situ_error *error);
 } plan_reading;
 
 typedef struct writer {
@@ -77,7 +80,8 @@ typedef struct writer {
   ROW(iree)
 /* Those that are read back. */
 extern const plan_reading llamacpp_reading, vllm_reading, exo_reading, torch_pipelining_reading, device_map_reading,
-    torchtitan_reading, megatron_reading, ort_names_reading, openvino_affinity_reading;
+    torchtitan_reading, megatron_reading, ort_names_reading, openvino_affinity_reading, ort_annotation_reading,
+    onnx_multidevice_reading, csv_reading;
 #define WRITER_DECLARE(NAME) extern const writer NAME##_writer;
 WRITER_ROWS(WRITER_DECLARE)
 

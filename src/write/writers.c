@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/near_name.h"
 #include "plan/layer_plan.h"
+#include "read/joined_networks.h"
 #include "write/writer.h"
 
 #define ADDRESS(NAME) &NAME##_writer,
@@ -80,6 +81,9 @@ situ_status writer_serves(const writer **out, const char *name, const situ_probl
   if (w->write_folder && !fits)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, path, "is not an %s%s%s model, which %s needs", format->title,
                      w->or_format ? " or " : "", w->or_format ? w->or_format->title : "", name);
+  if (w->form && strcmp(reader, READ_PIPELINE) == 0)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, path,
+                     "is a pipeline of several networks, and %s places the layers of one: name its folder", name);
   TRY(check_groups(w, problem, error));
   if (w->serves) TRY(w->serves(problem, error));
   if (!w->form) return SITU_STATUS_OK;
@@ -95,13 +99,15 @@ const char *writer_engine(const char *const *names, int32_t n) {
   return NULL;
 }
 
-/* The length of the longest of the words that a text contains; 0: of none. */
+/* The length of the longest of the words that a text contains, where '~' is a blank; 0: of none. */
 static size_t longest_mark(const char *text, const char *words) {
   char word[64];
   size_t longest = 0;
   for (const char *at = words; *at; at += strspn(at, " ")) {
     size_t n = strcspn(at, " ");
     snprintf(word, sizeof word, "%.*s", (int)n, at);
+    for (char *c = word; *c; c++)
+      if (*c == '~') *c = ' ';
     if (n > longest && strstr(text, word)) longest = n;
     at += n;
   }
@@ -113,20 +119,22 @@ static const struct {
   const char *word, *instead;
 } others[] = {
     {"ollama",
-     "ollama chooses the layers itself: judge what its log says, as in \"llama-server -ngl 30 -c 8192\", or see "
-     "situ place --solver llamacpp_fit"},
-    {"koboldcpp",
-     "say it in the words of llama.cpp: --gpulayers as -ngl, --tensor_split 3 1 as -ts 3,1, --contextsize as "
-     "-c"},
-    {"llama_cpp.server",
-     "say it in the words of llama.cpp: --n_gpu_layers as -ngl, --tensor_split 3 1 as -ts 3,1, --n_ctx as -c"},
+     "ollama chooses the layers itself: judge what ollama ps prints, a Modelfile with num_gpu, or what its log says, "
+     "as in \"llama-server -ngl 30 -c 8192\"; or see situ place --solver llamacpp_fit"},
     {"text-generation-launcher",
      "say it in the words of vLLM: --num-shard as --tensor-parallel-size, --max-total-tokens as --max-model-len"},
     {"trtllm-serve",
      "say it in the words of vLLM: --tp_size as --tensor-parallel-size, --pp_size as --pipeline-parallel-size, "
      "--max_seq_len as --max-model-len"},
     {"lmdeploy", "say it in the words of vLLM: --tp as --tensor-parallel-size, --session-len as --max-model-len"},
-    {"lms ", "LM Studio runs llama.cpp: judge \"llama-server -ngl N -c C\" with its numbers"},
+    {"exllama",
+     "exllama fills GPUs in turn, up to the sizes of --gpu-split: judge \"llama-server -ts 22,24 -ngl 99\" with "
+     "the sizes, or a device_map"},
+    {"--gpu-split", "--gpu-split fills GPUs in turn: judge \"llama-server -ts 22,24 -ngl 99\" with its sizes"},
+    {"mlx_lm",
+     "MLX runs on one Mac, all of the model on its GPU: situ place MODEL --platform m3-ultra; several by exo"},
+    {"ktransformers",
+     "experts are on the CPU, all else on the GPU, as by \"llama-server -ngl 99 -cmoe\": judge that, or a device_map"},
     {"deepspeed", "stages of DeepSpeed are not read: situ place --training finds one's own"},
     {"accelerate launch", "what accelerate launches does not say where layers are; a device_map does"},
     {"HETERO:", "HETERO does not say where nodes are: situ place --write openvino-affinity=FILE, or judge such a file"},

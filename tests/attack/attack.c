@@ -6,8 +6,8 @@
  * choice among near-equal plans, as a front, as files, by laws. A failure is made smaller and written to
  * DIR/<kind>-<number>, with the call of the command line that asks the same. Ends with a line of counts; the exit code
  * is 1 if anything failed. With --tool some are also asked on the command line. --known tries also what is known to
- * fail (attack_known.h); --equal draws only problems about equal devices. SITU_TEST_SHARE takes that share of the
- * problems, in percent. */
+ * fail (attack_known.h); --equal draws only problems about equal devices. Below 100 percent
+ * SITU_TEST_SHARE takes half of that share of the problems. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -225,7 +225,7 @@ int main(int argc, char **argv) {
   }
   const char *share = getenv("SITU_TEST_SHARE");
   int64_t percent = share ? strtoll(share, NULL, 10) : 100;
-  if (percent > 0 && percent < 100) run.problems = (run.problems * percent + 99) / 100;
+  if (percent > 0 && percent < 100) run.problems = (run.problems * percent + 199) / 200;
   if (run.only >= 0) {
     run.seed = run.only;
     run.problems = 1;

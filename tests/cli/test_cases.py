@@ -10,9 +10,9 @@ import struct
 import subprocess
 import sys
 
-from test_cli import main, need, situ, situ_json
+from test_cli import main, need, situ, situ_json, unsearched
 
-FEW = ["--steps", "300"]
+FEW = ["--steps", "300", *unsearched("auto")]
 
 
 def case(name):

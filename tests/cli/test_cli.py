@@ -47,6 +47,12 @@ def some(values, k):
     return values if SHARE >= 100 else [values[k % len(values)]]
 
 
+@functools.cache
+def unsearched(solver):
+    """Options for one solver and no bound: where neither a better plan nor a proof is looked at."""
+    return ["--solver", ",".join([solver, *("-" + bound["name"] for bound in situ_json("list", "bounds")["bounds"])])]
+
+
 def thorough(case):
     """A case that takes seconds and that `make check` runs."""
     @functools.wraps(case)

@@ -8,9 +8,11 @@ import os
 import pathlib
 import random
 import re
+import shutil
+import subprocess
 import sys
 
-from test_cli import SHARE, main, situ, situ_json
+from test_cli import SHARE, SITU, main, situ, situ_json, unsearched
 from test_language_models import language_model
 
 import llm_files
@@ -24,8 +26,13 @@ def judged(command, *call, code=0):
     return json.loads(situ("judge", command, *call, "--steps", "60", "--json", code=code))
 
 
-def of_command(command, *call, code=0):
-    return judged(command, *call, code=code)["rows"][0]
+def read(command, *call):
+    """What is said of the command itself, without a search for a better plan, and without bounds."""
+    return judged(command, *call, *unsearched("single"))
+
+
+def of_command(command, *call):
+    return read(command, *call)["rows"][0]
 
 
 def split(counts):
@@ -68,7 +75,7 @@ def operators(path):
 def round_trip(path, writer, runs, embedding, spilled=(), read_as=None):
     pathlib.Path("pins.json").write_text(json.dumps(pins_of(operators(path), runs, embedding, spilled)))
     call = [path, *ON, "--context", "2048"]
-    plan = situ_json("place", *call, "--fix", "pins.json", "--write", f"{writer}=text", "--granularity", "fused")
+    plan = situ_json("place", *call, "--fix", "pins.json", "--write", f"{writer}=text", "--granularity", "fused", *unsearched("auto"))
     row = of_command("text", *call, "--format", read_as or writer)
     assert row["layers"] == split(runs), (writer, runs, row, pathlib.Path("text").read_text())
     assert row["value_ns"] == plan["value_ns"], (writer, runs, embedding, spilled, pathlib.Path("text").read_text())
@@ -90,6 +97,55 @@ def test_what_a_writer_writes_is_read_as_the_plan():
         round_trip(experts, "llama.cpp", draw(rng, hosts=False), "cpu", spilled)
 
 
+def test_caches_on_the_host_are_read_there():
+    """-nkvo: what keeps caches is on the host, and a cache that no GPU could hold costs its reading from that memory."""
+    path = language_model()
+    call = [path, "--platform", "cpu+rtx3090", "--context", "4096"]
+    on_gpu, on_host = (of_command(f"llama-cli -m m.gguf -ngl 99 {more} -c 4096", *call) for more in ("", "-nkvo"))
+    pins = {name: "cpu" if kind == "Attention" or "embd" in name else "gpu0" for name, kind in operators(path)}
+    pathlib.Path("pins.json").write_text(json.dumps(pins))
+    assert on_host["value_ns"] == situ_json("place", *call, "--fix", "pins.json", "--granularity", "fused")["value_ns"]
+    assert on_host["value_ns"] > on_gpu["value_ns"]
+    cache = 6 * 2 * 4096 * 4 * 64 * 2  # layers, keys and values, tokens, heads, elements, bytes
+    huge = of_command("llama-cli -m m.gguf -ngl 99 -nkvo", path, "--platform", "cpu+rtx3090(1GB)", "--context", str(4096 * 64))
+    assert huge["reason"] is None and cache * 64 > 1e9 and huge["value_ns"] > cache * 64 / 256e9 * 1e9
+    situ("judge", "llama-cli -m m.gguf -ngl 99", path, "--platform", "cpu+rtx3090(1GB)", "--context", str(4096 * 64), "--steps", "20", code=4)
+
+
+def test_words_of_programs_that_run_llamacpp():
+    """Six layers and the head: the same words as options of llama.cpp place the same."""
+    path = language_model()
+    ps = ("NAME        ID      SIZE     PROCESSOR          CONTEXT    UNTIL\n"
+          "m:latest    a6eb    46 GB    43%/57% CPU/GPU    2048       4 minutes from now\n")
+    pathlib.Path("ps.txt").write_text(ps)
+    pathlib.Path("Modelfile").write_text("FROM ./m.gguf\nPARAMETER num_gpu 4\nPARAMETER num_ctx 2048\n")
+    for said, meant in (("ps.txt", "-ngl 4 -c 2048"), ("Modelfile", "-ngl 4 -c 2048"),
+                        (ps.replace("43%/57% CPU/GPU", "100% GPU"), "-ngl 99 -c 2048"), (ps.replace("43%/57% CPU/GPU", "100% CPU"), "-ngl 0 -c 2048"),
+                        ('{"model":"m","options":{"num_gpu":4,"num_ctx":2048}}', "-ngl 4 -c 2048"),
+                        ("OLLAMA_NUM_PARALLEL=2 OLLAMA_KV_CACHE_TYPE=q8_0 PARAMETER num_gpu 9 PARAMETER num_ctx 1024",
+                         "-ngl 99 -np 2 -c 2048 -ctk q8_0 -ctv q8_0"),
+                        ("koboldcpp --model m.gguf --gpulayers 5 --contextsize 2048 --tensor_split 3 1 1 --quantkv 1 --lowvram",
+                         "-ngl 5 -c 2048 -ts 3,1,1 -ctk q8_0 -ctv q8_0 -nkvo"),
+                        ("python -m llama_cpp.server --model m.gguf --n_gpu_layers 4 --n_ctx 2048", "-ngl 4 -c 2048"),
+                        ("lms load m --gpu 0.5 --context-length 2048", "-ngl 4 -c 2048"), ("lms load m --gpu max --context-length 2048", "-ngl 7 -c 2048")):
+        theirs, ours = judged(said, path, *ON), judged(f"llama-server {meant}", path, *ON)
+        assert theirs["rows"][0] == ours["rows"][0], (said, theirs["rows"][0], ours["rows"][0])
+        assert any("runs llama.cpp" in note for note in theirs["command_notes"]), theirs["command_notes"]
+    asked = '{"options":{"num_gpu":4,"num_ctx":2048},"model":"m","prompt":"what is num_gpu 0?"}'  # a prompt is no option
+    assert of_command(asked, path, *ON) == of_command("llama-server -ngl 4 -c 2048", path, *ON)
+    for said, why in (("lms load m --gpu nan", "expected a whole number"), ("lms load m --gpu -0.5", "expected a whole number"),
+                      ("NAME ID SIZE PROCESSOR CONTEXT UNTIL", "no model that is loaded")):
+        situ("judge", said, path, *ON, code=3, err=why)
+
+
+def test_speed_is_told_with_a_full_cache_and_an_empty_one():
+    path = language_model()
+    row = of_command("llama-cli -m m.gguf -ngl 99 -c 65536", path, *ON)
+    short = of_command("llama-cli -m m.gguf -ngl 99", path, *ON, "--context", "1")
+    assert row["empty_cache_tokens_per_second"] == short["decode_tokens_per_second"], (row, short)
+    assert row["empty_cache_tokens_per_second"] > row["decode_tokens_per_second"]
+
+
 def test_what_names_nodes_is_read_as_the_plan():
     """Random devices of the nodes of an ONNX file, by the settings of ONNX Runtime and the affinities of OpenVINO."""
     rng, n = random.Random(11), 8
@@ -97,15 +153,17 @@ def test_what_names_nodes_is_read_as_the_plan():
     steps = [node("MatMul", [f"t{k}", f"w{k}"], [f"t{k + 1}"], name=names[k]) for k in range(n)]
     weights = [tensor(f"w{k}", [64, 64]) for k in range(n)]
     pathlib.Path("m.onnx").write_bytes(model(graph(steps, [value("t0", [1, 64])], [value(f"t{n}", [1, 64])], weights)))
-    for devices, platform, formats in ((["cpu", "gpu0", "npu1"], "cpu+rtx3090+npu-200v", ["ort-names", "openvino-affinity"]),
-                                       (["cpu", "gpu0", "gpu1"], "cpu+2*rtx3090", ["openvino-affinity"])):
+    for devices, platform, formats in ((["cpu", "gpu0", "npu1"], "cpu+rtx3090+npu-200v", ["ort-names", "openvino-affinity", "ort-annotation", "onnx-multidevice", "csv"]),
+                                       (["cpu", "gpu0", "gpu1"], "cpu+2*rtx3090", ["openvino-affinity", "onnx-multidevice", "csv"])):
         for _ in range(3):
             pathlib.Path("pins.json").write_text(json.dumps({name: rng.choice(devices) for name in names}))
             call = ["m.onnx", "--platform", platform, "--fusion", "none"]
             for writer in formats:
-                plan = situ_json("place", *call, "--fix", "pins.json", "--granularity", "operator", "--write", f"{writer}=out")
-                file = "out/session.json" if writer == "ort-names" else "out/affinity.json"
-                found = judged(file, *call)
+                plan = situ_json("place", *call, "--fix", "pins.json", "--granularity", "operator", "--write", f"{writer}=out", *unsearched("auto"))
+                file = {"openvino-affinity": "out/affinity.json", "onnx-multidevice": "out/model.onnx", "csv": "out"}.get(writer, "out/session.json")
+                within = writer in ("ort-annotation", "onnx-multidevice")  # the placement stands in the model
+                found = judged(file, *(["out/model.onnx", *call[1:]] if within else call))
+                shutil.rmtree("out") if pathlib.Path("out").is_dir() else pathlib.Path("out").unlink()
                 assert found["format"] == writer and found["rows"][0]["value_ns"] == plan["value_ns"], (writer, found["rows"])
     on = ["m.onnx", "--platform", "cpu+rtx3090"]
     session = lambda text: json.dumps({"session.name_based_layer_assignment": text})
@@ -115,8 +173,19 @@ def test_what_names_nodes_is_read_as_the_plan():
     situ("judge", session("npu(node)"), *on, code=3, err="has no npu")
     situ("judge", session("gpu(node"), *on, code=3, err="a bracket does not end")
     situ("judge", session("gpu"), *on, code=3, err="expected DEVICE")
-    situ("judge", '{"session.layer_assignment_settings": "cpu(=d0)"}', *on, code=3, err="labels that stand in the annotated model")
+    situ("judge", '{"session.layer_assignment_settings": "cpu(=d0)"}', *on, code=3, err="has no labels .layer_ann. at its nodes")
     situ("judge", '{"openvino_affinity": 1, "affinity": {"node1": "GPU.3"}}', *on, code=3, err="node1: is on GPU.3, which cpu.rtx3090 has not")
+
+
+# What is no placement that a program keeps, or that is read as another row's text; each writer is here or is read back.
+NOT_READ = {"trace", "dot", "split", "onnx-parts", "openvino-parts", "iree", "torch-tensor-parallel", "llama-bench"}
+
+
+def test_each_writer_is_read_back_or_named_here():
+    writers = {row["name"] for row in situ_json("list", "writers")["writers"]}
+    refusal = subprocess.run([SITU, "judge", "make me a sandwich", *ON], capture_output=True, text=True, check=False).stderr
+    read = set(refusal.strip().split("read back: ")[1].split(", "))
+    assert read | NOT_READ == writers and not read & NOT_READ, (sorted(read), sorted(writers))
 
 
 def test_stages_of_torchtitan_and_megatron():
@@ -142,6 +211,11 @@ def test_stages_of_torchtitan_and_megatron():
     layout = f"{size}2 --pipeline-model-parallel-layout "
     assert row(layout + "'Et|ttttt,L'") == row(layout + "'Et|t*5L'") == row(layout + '"Et|(tt)*2tL"') == "gpu0 1, gpu1 5"
     assert row(layout + "'Et*2|t|t|t*2L'") == "gpu0 2, gpu1 1, gpu0 1, gpu1 2", "virtual stages in turn"
+    assert row(f"{size}2 --num-virtual-stages-per-pipeline-rank 3") == row(f"{size}2 --num-layers-per-virtual-pipeline-stage 1")
+    assert row(f"{size}2 --num-layers-per-virtual-pipeline-stage 1") == "gpu0 1, gpu1 1, gpu0 1, gpu1 1, gpu0 1, gpu1 1"
+    situ("judge", f"{size}2 --num-layers-per-virtual-pipeline-stage 2", *on, code=3, err="no multiple of 2 for each of 2 ranks")
+    assert row(degree + '2\npipeline_parallel_schedule = "ZBVZeroBubble"\nmodule_fqns_per_model_part = [["layers.0"], ["layers.1"], '
+               '["layers.2"], ["layers.3", "layers.4", "layers.5"]]') == "gpu0 1, gpu1 2, gpu0 3", "there and back"
     assert row(f"{size}2 --tensor-model-parallel-size 2") == "gpu0-1 3, gpu2-3 3"
     for text, why in ((size + "4", "6 layers, which 4 stages cannot share evenly"), (size + "6", "has no GPU 4"),
                       (layout + "Et*7|L", "6 layers, but the layout has 7"), (layout + "'Et*3|t|t*2L'", "3 stages, no multiple of 2"),
@@ -296,8 +370,9 @@ def test_command_lines_as_people_paste_them():
             ("exo run llama-3.2-3b", "none of the formats that are read back", 2),
             ("accelerate launch --multi_gpu --num_processes 4 train.py", "a device_map does", 2),
             ("ollama run llama3", "ollama chooses the layers itself", 2),
-            ("koboldcpp --model m.gguf --gpulayers 30 --contextsize 8192", "as -ngl", 2),
-            ("python -m llama_cpp.server --model m.gguf --n_gpu_layers 30", "--n_gpu_layers as -ngl", 2),
+            ("python main.py --model x --gpu-split 22,24", "fills GPUs in turn", 2),
+            ("mlx_lm.server --model x", "MLX runs on one Mac", 2),
+            ("deepspeed --num_gpus 4 train.py", "stages of DeepSpeed", 2),
             ("text-generation-launcher --model-id m --num-shard 2", "--num-shard as --tensor-parallel-size", 2),
             ("trtllm-serve m --tp_size 2", "--tp_size as --tensor-parallel-size", 2),
             ("lmdeploy serve api_server m --tp 2", "--tp as --tensor-parallel-size", 2),
@@ -324,12 +399,12 @@ def test_without_a_gpu_the_cpu_computes_the_prompt():
 def test_vllm_reads_tokens_with_units():
     """By its help: 1k is 1,000, 1K is 1,024, 25.6k is 25,600; auto and -1 let it choose."""
     on = [language_model(), "--platform", "cpu+2*rtx3090"]
-    notes = lambda words: " ".join(judged(f"vllm serve org/model {words}", *on)["notes"])
+    notes = lambda words: " ".join(read(f"vllm serve org/model {words}", *on)["notes"])
     for text, tokens in (("1k", 1000), ("1K", 1024), ("25.6k", 25600), ("32K", 32768), ("4096", 4096)):
         assert f"cache of {tokens} tokens" in notes(f"--max-model-len {text}"), (text, notes(f"--max-model-len {text}"))
-    judged("vllm serve org/model --max-num-batched-tokens 8k", *on)
+    read("vllm serve org/model --max-num-batched-tokens 8k", *on)
     for text in ("auto", "-1"):
-        told = judged(f"vllm serve org/model --max-model-len {text}", *on)["command_notes"]
+        told = read(f"vllm serve org/model --max-model-len {text}", *on)["command_notes"]
         assert any("longest context that fits" in note for note in told), told
     for text in ("k", "x", "3x", "0", "0k", "1e300k", "1 k"):
         situ("judge", f"vllm serve org/model --max-model-len '{text}'", *on, code=3, err="--max-model-len .*: expected a")
@@ -340,10 +415,10 @@ def test_vllm_reads_tokens_with_units():
 def test_vllm_options_that_are_not_modelled_are_named():
     on = [language_model(), "--platform", "cpu+2*rtx3090"]
     situ("judge", "vllm serve org/model --cpu-offload-gb 100", *on, code=3, err="fetches from the CPU at each step are not modelled")
-    assert judged("vllm serve org/model --cpu-offload-gb 0", *on)["command_notes"] == judged("vllm serve org/model", *on)["command_notes"]
+    assert read("vllm serve org/model --cpu-offload-gb 0", *on)["command_notes"] == read("vllm serve org/model", *on)["command_notes"]
     for words, says in (("--quantization fp8", "weights are taken as they are in the file"), ("--kv-cache-memory-bytes 4G", "--gpu-memory-utilization"),
                         ("--speculative-config '{\"method\": \"mtp\"}'", "speculative decoding is not modelled")):
-        assert any(says in note for note in judged(f"vllm serve org/model {words}", *on)["command_notes"]), words
+        assert any(says in note for note in read(f"vllm serve org/model {words}", *on)["command_notes"]), words
 
 
 def test_micro_batches_and_lists_of_a_command_count():
@@ -354,14 +429,14 @@ def test_micro_batches_and_lists_of_a_command_count():
         command = f"llama-server -m {path} -c 4096 -ngl 99 --cpu-moe -ub {ub}"
         found = judged(command, *on, "--prompt", "1024", "--generate", "16")
         speeds[ub] = found["rows"][0]["prefill_tokens_per_second"]
-        same = judged(f"llama-server -m {path} -c 4096 -ngl 99 --cpu-moe", *on, "--prompt", "1024", "--generate", "16", "--ubatch", str(ub))
-        assert same["rows"][0] == found["rows"][0], ub
+        same = of_command(f"llama-server -m {path} -c 4096 -ngl 99 --cpu-moe", *on, "--prompt", "1024", "--generate", "16", "--ubatch", str(ub))
+        assert same == found["rows"][0], ub
         assert "better" not in found or f" -ub {ub} " in found["better"], found["better"]
     assert speeds[128] < 0.6 * speeds[256] < 0.6 * 0.6 * speeds[1024], speeds
-    less = judged(f"llama-server -m {path} -c 4096 -ngl 99 --cpu-moe -b 128 -ub 1024", *on, "--prompt", "1024", "--generate", "16")
-    assert less["rows"][0]["prefill_tokens_per_second"] == speeds[128], "a micro-batch is not larger than the batch"
+    less = of_command(f"llama-server -m {path} -c 4096 -ngl 99 --cpu-moe -b 128 -ub 1024", *on, "--prompt", "1024", "--generate", "16")
+    assert less["prefill_tokens_per_second"] == speeds[128], "a micro-batch is not larger than the batch"
     bench = f"llama-bench -m {path} -ngl 99 -p 640,2048 -n 64,128 -d 0,4096 -sm layer,row -ub 128,512"
-    listed, plain = judged(bench, *on), judged(f"llama-server -m {path} -ngl 99 -c 704 -ub 128", *on, "--prompt", "640", "--generate", "64")
+    listed, plain = read(bench, *on), read(f"llama-server -m {path} -ngl 99 -c 704 -ub 128", *on, "--prompt", "640", "--generate", "64")
     assert listed["rows"][0] == plain["rows"][0], (listed["rows"], plain["rows"])
     assert "the first of each is judged" in json.dumps(listed)
 
@@ -383,7 +458,7 @@ def test_patterns_are_those_of_ecmascript():
 def test_a_generic_server_beside_a_card_of_desktops_is_told():
     path = experts_model()
     for machine, told in (("cpu+rtx3090", True), ("desktop+rtx3090", False), ("ryzen-9950x+rtx3090", False), ("cpu+a100-80g", False)):
-        notes = judged(f"llama-server -m {path} -ngl 0 -c 4096", "--platform", machine)["notes"]
+        notes = read(f"llama-server -m {path} -ngl 0 -c 4096", "--platform", machine)["notes"]
         assert any("generic server CPU" in line for line in notes) == told, (machine, notes)
 
 
@@ -425,9 +500,9 @@ def test_bad_commands_are_refused_with_the_option():
                          ("VLLM_PP_LAYER_PARTITION=1,2 vllm serve x -pp 2", "has 6 layers, but the stages have 3"),
                          ('{"shards": [{"node": "gpu0", "start_layer": 1, "end_layer": 6}]}', "expected layers from 0 on")):
         situ("judge", command, *on, code=3, err=re.escape(why))
-    situ("judge", "make me a sandwich", *on, code=2, err="none of the formats that are read back: llama.cpp, vllm")
+    situ("judge", "make me a sandwich", *on, code=2, err="none of the formats that are read back: csv, llama.cpp, vllm")
     situ("judge", "llama-server -ngl 9", "--platform", "cpu", code=2, err="names no model")
-    situ("judge", "llama-server -ngl 9", path, "--platform", "rtx3090", "--format", "csv", code=2, err="none of the formats")
+    situ("judge", "llama-server -ngl 9", path, "--platform", "rtx3090", "--format", "dot", code=2, err="none of the formats")
 
 
 if __name__ == "__main__":

@@ -64,6 +64,7 @@ def test_a_written_platform_is_the_same_machine():
     text = flat("cpu+2*rtx3090")
     assert "gpu0 and 1 more: rtx3090-24g of the catalogue (" in text and "the figures of pcie4" in text, text
     assert "memory: as stated" in flat("Ryzen 9 7950X 32GB")
+    assert "i9-13900k of the catalogue" in (said := flat("i9-13900K with 64GB DDR5-6000")) and "bandwidth: as stated" in said, said
 
 
 def test_pasted_text_is_a_machine_from_a_file_or_standard_input():

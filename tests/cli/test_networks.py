@@ -8,6 +8,7 @@ import json
 import math
 import pathlib
 import struct
+import shutil
 import sys
 
 from test_cli import main, situ, situ_json
@@ -501,6 +502,54 @@ def test_a_transformer_of_diffusion_reads_picture_and_text_together():
 
 
 # ---- what is refused, and what is guessed ----
+
+def pipeline(folder, **more):
+    """Three transformers over patches: a part of a pipeline is what its name and class in the index say."""
+    pathlib.Path(folder).mkdir(exist_ok=True)
+    parts = {"text_encoder": ["transformers", "CLIPTextModel"], "unet": ["diffusers", "UNet2DConditionModel"],
+             "vae": ["diffusers", "AutoencoderKL"], "scheduler": ["diffusers", "DDIMScheduler"], "tokenizer": ["transformers", "CLIPTokenizer"],
+             "safety_checker": [None, None], **more}
+    index = {"_class_name": "StableDiffusionPipeline", "_diffusers_version": "0.35.0", **parts}
+    (pathlib.Path(folder) / "model_index.json").write_text(json.dumps(index))
+    for part, layers in (("text_encoder", 2), ("unet", 4), ("vae", 3)):
+        tensors, config = vit(layers=layers)
+        save(f"{folder}/{part}", config, tensors)
+    return folder
+
+
+def test_a_pipeline_of_networks_is_one_model_whose_steps_repeat():
+    path = pipeline("pipe")
+    one = {part: products(f"{path}/{part}") for part in ("text_encoder", "unet", "vae")}
+    for steps, given in ((20, []), (3, ["--dim", "steps=3"])):
+        said = products(path, *given)
+        for k in (1, 2, 3):  # products, convolutions, attention
+            assert said[k] == one["text_encoder"][k] + steps * one["unet"][k] + one["vae"][k], (steps, k)
+        assert said[0]["total"]["weight_bytes"] == sum(v[0]["total"]["weight_bytes"] for v in one.values())
+    plan = situ_json("place", path, "--platform", "cpu+2*rtx3060(0.15GB)", "--steps", "100", "-o", "p.json")
+    where = {}
+    for name, device in plan["placement"].items():
+        where.setdefault(name.split(".")[0], set()).add(device)
+    assert set(where) == {"text_encoder", "unet", "vae"} and all(len(v) == 1 for v in where.values()), where
+    situ("check", "p.json")
+    for writer in ("device-map", "llama.cpp", "vllm"):
+        situ("place", path, "--platform", "cpu+rtx3060", "--steps", "10", "--write", f"{writer}=out", code=6, err="is a pipeline of several networks")
+    sized = products(path, "--dim", "unet.height=448")
+    assert sized[2] > products(path)[2]
+    situ("inspect", path, "--dim", "height=448", code=2, err="as in vae.height=64")
+    situ("inspect", path, "--training", code=3, err="is a pipeline")
+    pathlib.Path(path, "unet", "model.safetensors").unlink()
+    situ("inspect", path, code=3, err="unet")
+    index = pathlib.Path(path, "model_index.json")
+    index.write_text('{"_class_name": "X", "_diffusers_version": "0", "scheduler": ["diffusers", "DDIMScheduler"]}')
+    situ("inspect", path, code=3, err="names no network")
+    for name in (".", "..", ""):
+        index.write_text(json.dumps({name: ["d", "UNet"]}))
+        situ("inspect", path, code=3, err="names no network")
+    index.write_text('{"unet": ["d", "UNet"]}')
+    shutil.rmtree(pathlib.Path(path, "unet"))
+    pathlib.Path(path, "unet").symlink_to(".")
+    situ("inspect", path, code=3, err="a pipeline within a pipeline")
+
 
 def test_what_is_no_member_of_its_family_is_refused():
     for change, message in (({"vit.encoder.layer.3.adapter.weight": [768, 768]}, "weights without a role: vit.encoder.layer.3.adapter"),

@@ -60,8 +60,11 @@ def test_headroom_is_left_in_every_memory():
     by_file = situ_json("place", SMALL, *QUICK, "--rules", "rules.json", "-o", "plan.json")
     assert {d["name"]: d["memory_limit_bytes"] for d in by_file["devices"]} == some
     situ("check", "plan.json")
-    assert "of memory free" in situ("place", SMALL, *QUICK, "--headroom", "5%")
+    assert "free over all memories" in situ("place", SMALL, *QUICK, "--headroom", "5%")
     situ("place", SMALL, *QUICK, "--headroom", "20GB", code=3, err="headroom: is more than the memory of gpu0")
+    situ("place", SMALL, *QUICK, "--headroom", "10", code=3, err='headroom: is 10 bytes; give it a unit: "10 %", "10 GB"')
+    write(headroom=10)
+    situ("place", SMALL, *QUICK, "--rules", "rules.json")
     situ("place", SMALL, *QUICK, "--headroom", "a lot", code=3, err='must be a size such as "1 GiB", a number of bytes, or "5 %"')
 
 

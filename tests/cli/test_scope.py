@@ -119,7 +119,7 @@ def test_groups_of_the_graph_and_rules_are_stated():
     every_output([diamond(colocation=0), *OPERATOR], f"{WHOLE}, 1 colocation group together", ["operators", "colocation"])
     diamond()
     every_output(["g.json", *OPERATOR, "--not", "MatMul=g0"], f"{WHOLE}, 2 operators where rules allow", ["operators", "rules"])
-    every_output(["g.json", *OPERATOR, "--reserve", "g0=1MB"], f"{WHOLE} and leave 1.00 MB of memory free", ["operators", "reserve"])
+    every_output(["g.json", *OPERATOR, "--reserve", "g0=1MB"], f"{WHOLE} and leave 1.00 MB free over all memories", ["operators", "reserve"])
     rules = write("rules.json", {"situ_rules": 1, "keep_together": [["a", "d"]]})
     call = ["g.json", *OPERATOR, "--rules", rules]
     every_output(call, f"{WHOLE}, groups of rules whole", ["operators", "granularity"], ("compare", "pareto", "size"))

@@ -14,8 +14,8 @@ import gguf_models
 from test_cli import environment, main, situ
 
 # 200 tokens in 50 ms are 4,000 tokens/s; 64 in 640 ms are 100.
-SERVER = '''#!{python}
-import http.server, json, pathlib, sys
+SERVER = '''#!{python} -S
+import json, pathlib, sys
 HELP = "{help}"
 words = sys.argv[1:]
 if "--help" in words: print(HELP); sys.exit()
@@ -24,6 +24,7 @@ if "--list-devices" in words: print("Available devices:\\n  CUDA0: a GPU (1 MiB,
 pathlib.Path({folder!r}, "words.json").write_text(json.dumps(words))
 print("""{log}""", flush=True)
 if "{ends}": sys.exit(1)
+import http.server
 class Answer(http.server.BaseHTTPRequestHandler):
     def reply(self, text):
         self.send_response(200); self.send_header("Content-Length", str(len(text))); self.end_headers(); self.wfile.write(text.encode())
@@ -53,7 +54,7 @@ def stand_in(text, options=OPTIONS, ends=""):
     return {"env": environment(SITU_LLAMACPP=str(path.parent.resolve()))}
 
 
-BENCH = """#!{python}
+BENCH = """#!{python} -S
 import json, pathlib, sys
 words = sys.argv[1:]
 of = lambda o: int(words[words.index(o) + 1])

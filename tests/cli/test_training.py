@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import llm_files
 from test_cli import SITU, SMALL, environment, main, situ, thorough
 
 LEARN = ["learn", "gdp", "builtin:layered?operators=30", "builtin:resnet50?image=32", "--platform", "2*p100-16g"]
@@ -166,9 +168,78 @@ def test_zero_bubble_schedules_idle_less_and_keep_more():
     situ("place", *step, "--schedule", "zb-h1", code=2, err="schedule zb-h1 needs micro_batches")
     situ("place", *many, "--schedule", "zb-h1", "--recompute", "all", code=2, err="leave recomputation out")
     for writer in ("torchtitan", "megatron"):
-        situ("place", *many, "--schedule", "zb-h1", "--write", f"{writer}=out", code=6, err="has no schedule zb-h1 with one stage on each device")
+        situ("place", *many, "--schedule", "zb-h1", "--write", f"{writer}=out", code=6, err="has no schedule zb-h1")
     situ("place", *many, "--write", "torchtitan=out")
     assert 'pipeline_parallel_schedule = "1F1B"' in pathlib.Path("out").read_text()
+
+
+def test_chunks_idle_less_and_engines_get_their_layers():
+    """Narayanan et al. 2021: with V chunks on each of four devices they wait 3 / V of an input's work, not 3. A V keeps as much on
+    all devices as the first one keeps by 1F1B."""
+    many = ["builtin:llama?layers=16&tokens=2048", "--training", "--optimizer", "sgd", "--platform", "4*a100-80g@nvlink", "--objective", "throughput", "--granularity", "layer",
+            "--steps", 400, "--micro-batches", 8]
+    found = {}
+    for name, more in (("1f1b", []), ("interleaved", []), ("interleaved", ["--chunks", 4]), ("zb-v", [])):
+        key = name + "".join(str(m) for m in more)
+        found[key] = json.loads(situ("place", *many, "--schedule", name, *more, "--json", "-o", f"{key}.json"))
+        situ("check", f"{key}.json")
+    steps = [found[k]["step_ns"] for k in ("1f1b", "interleaved", "interleaved--chunks4")]
+    assert steps[0] > steps[1] > steps[2] and found["interleaved"]["bubble"] < 0.7 * found["1f1b"]["bubble"], steps
+    assert found["zb-v"]["bubble"] < 0.5 * found["1f1b"]["bubble"], found["zb-v"]["bubble"]
+    first = found["1f1b"]["devices"][0]["memory_bytes"]
+    assert all(d["memory_bytes"] < 1.2 * first for d in found["zb-v"]["devices"]), (first, found["zb-v"]["devices"])
+    situ("place", *many, "--schedule", "interleaved", "--write", "megatron=out")
+    words = pathlib.Path("out").read_text()
+    assert words.startswith("--pipeline-model-parallel-size 4 ") and ("-virtual-pipeline-stage 2" in words or words.count("|") == 7), words
+    situ("place", *many, "--schedule", "zb-v", "--write", "torchtitan=out")
+    stages = pathlib.Path("out").read_text()
+    assert 'pipeline_parallel_schedule = "ZBVZeroBubble"' in stages and stages.count('\n  ["') == 8, stages
+    assert "gradient" not in stages, stages
+    situ("place", *many, "--schedule", "zb-v", "--write", "megatron=out", code=6, err="Megatron-LM has no schedule zb-v")
+    situ("place", *many, "--schedule", "interleaved", "--replicate", code=2, err="leave replicas out")
+
+
+def test_groups_train_and_the_judge_agrees():
+    """Groups of two: half of the products, whole residual streams, twice as many all-reduces as forward passes have. Their memory is
+    that of both; with all layers recomputed the judge counts what runs again as often as there are members."""
+    step = ["builtin:llama?layers=8&hidden=2048&heads=16&kv_heads=16&ffn=5632&vocab=32000&tokens=2048&context=0", "--training", "--objective",
+            "throughput", "--micro-batches", 8, "--granularity", "layer", "--steps", 300, "--platform", "4*a100-80g@nvlink"]
+    for more in ([], ["--recompute", "all"], ["--recompute", "2,5"], ["--replicate", "--zero", 2], ["--schedule", "zb-v"]):
+        single, pairs = (json.loads(situ("place", *step, *more, "--tensor-parallel", k, "--json", "-o", f"{k}.json")) for k in (1, 2))
+        situ("check", "2.json")
+        assert pairs["groups"] and single["value_ns"] < pairs["value_ns"] < 2 * single["value_ns"], (more, single["value_ns"], pairs["value_ns"])
+        both = [sum(d["memory_bytes"] for d in found["devices"]) for found in (single, pairs)]
+        assert both[0] * 0.5 < both[1] < 2 * both[0], (more, both)
+    assert "the group gpu0-3 alone" in situ("place", *step, "--tensor-parallel", 4)
+    situ("place", *step, "--tensor-parallel", 2, "--write", "megatron=out")
+    assert pathlib.Path("out").read_text().startswith("--pipeline-model-parallel-size 2 --tensor-model-parallel-size 2 ")
+    for schedule in ("1f1b", "zb-v"):  # backward operators are where their forward ones are
+        call = [*step, "--schedule", schedule]
+        placed = json.loads(situ("place", *call, "--write", "torchtitan=stages", "--json"))
+        row = json.loads(situ("judge", "stages", *call, "--json"))["rows"][0]
+        assert row["value_ns"] == placed["value_ns"], (schedule, row, placed["value_ns"])
+
+
+def test_devices_of_another_size_than_the_groups_are_no_part_of_false_proofs():
+    """gpu0 alone needs 5.6 GB. Sizes of training in groups of two are those of both members, which overstates it there."""
+    step = ["builtin:gpt2?layers=4&seq=512&batch=8", "--training", "--objective", "throughput", "--micro-batches", 4, "--steps", 20]
+    machine = ["--platform", "gpu(5.7GB,900GB/s,90TF)+2*rtx3060(0.1GB)"]
+    situ("place", *step, *machine, "--unused", "gpu1", "--unused", "gpu2")
+    situ("place", *step, *machine, "--tensor-parallel", 2, "--unused", "gpu1-2", code=3, err="leave it out")
+    situ("place", *step, "--platform", "cpu+2*v100-16g", "--tensor-parallel", 2)
+
+
+def test_training_of_a_gguf_is_not_by_llamacpp():
+    """PyTorch and its like train, with activations of the type of the weights: 2 bytes of F16, of which a norm of 64 tokens of width 256
+    reads and writes as many. llama.cpp keeps 4 and has rates of its own."""
+    for kind, element in (("F16", 2), ("BF16", 2), ("F32", 4)):
+        keys, tensors = llm_files.dense("llama", 2, 256, 4, 4, 512, 1024, kind=kind, out_kind=kind)
+        llm_files.write("model.gguf", keys, tensors)
+        step = ("model.gguf", "--prompt", 64, "--platform", "a100-80g")
+        norm = [row for row in situ("costs", *step, "--training").splitlines() if row.startswith("blk.0.attn_norm,")]
+        assert norm[0].split(",")[4] == str(2 * 64 * 256 * element + 256 * 4), norm
+        assert "llama.cpp" not in situ("place", *step, "--training") and "llama.cpp" in situ("place", *step)
+        assert "llama.cpp" in situ("place", *step, "--training", "--cost-engine", "llama.cpp")
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ int main(int argc, char **argv) {
   bool good = true, own = argc < 5; /* with a seed, here: the file of a round that fails stays */
   setvbuf(stdout, NULL, _IOLBF, 0);
   if (own && (!mkdtemp(folder) || chdir(folder) != 0)) return 1;
-  if (argc < 4) rounds = rounds_of(4000);
+  if (argc < 4) rounds = few_rounds_of(4000);
   if (argc == 4) rounds = rounds_of((int32_t)rounds);
   for (int k = 0; k < n_targets; k++)
     if (strcmp(names, "all") == 0 || strstr(names, targets[k].name))

@@ -17,4 +17,7 @@ static inline int32_t rounds_of(int32_t all) {
 /* Whether all rounds run: what takes long and shows little that shorter cases do not is left to `make check`. */
 static inline bool in_check(void) { return rounds_of(100) == 100; }
 
+/* As rounds_of, of rounds that take milliseconds each: in `make test` half of the share. */
+static inline int32_t few_rounds_of(int32_t all) { return in_check() ? all : (rounds_of(all) + 1) / 2; }
+
 #endif

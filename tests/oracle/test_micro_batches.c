@@ -232,7 +232,7 @@ TEST(chain_search_is_exact_on_any_graph) {
 
 TEST(no_solver_breaks_the_memory_or_claims_too_much) {
   counts of = {0};
-  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(4000); seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)few_rounds_of(4000); seed++) {
     lab_options o = draw(seed, seed % 2);
     if (seed % 3 == 0) o.options.communication = SITU_COMMUNICATION_LINK, o.options.async_copies = false;
     o.options.replicate = seed % 5 == 0;
@@ -258,7 +258,7 @@ TEST(no_solver_claims_too_much_of_a_made_step) {
                                     "stage_lns",    "stage_prices",  "pipedream",  "milp",
                                     "chain_search", "configuration", "free_search"};
   enum { N = sizeof all / sizeof *all };
-  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1500); seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)few_rounds_of(1500); seed++) {
     lab_options o = draw(seed, seed % 2);
     rng r = rng_new(seed * 7 + 3);
     o.training = false;

@@ -136,4 +136,33 @@ TEST(branch_and_bound_finds_and_proves_the_optimum) {
   }
 }
 
+/* Contention, memory and colocation are not in its layers, so it proves less where they matter, never more. */
+TEST(decision_diagram_proves_the_optimum_of_free_links_and_never_more) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1500); seed++) {
+    bool plain = seed % 2;
+    lab_options o = {.seed = seed,
+                     .n_operators = 3 + (int32_t)(seed % 4),
+                     .n_devices = 2 + (int32_t)(seed % 5 == 0),
+                     .density = 0.1 + 0.1 * (double)(seed % 7),
+                     .n_colocations = plain ? 0 : (int32_t)(seed / 2 % 2),
+                     .pinned = seed % 3 == 0,
+                     .unsupported = seed % 4 == 0,
+                     .memory = plain || seed % 3 ? 0 : 0.3 + 0.1 * (double)(seed % 7),
+                     .options = {.execution = SITU_EXECUTION_STREAM,
+                                 .contention = plain ? SITU_CONTENTION_NONE : SITU_CONTENTION_LINK,
+                                 .overlap = SITU_OVERLAP_FULL}};
+    lab l = lab_random(&o);
+    int64_t optimum = brute_force(l.problem, NULL);
+    situ_plan *plan;
+    situ_error error;
+    situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "decision_diagram", .no_bounds = true};
+    assert_int_equal(situ_solve(&plan, l.problem, &with, &error), SITU_STATUS_OK);
+    if (!l.problem->conflict && (plan->lower_bound_ns > optimum || (plain && plan->lower_bound_ns < optimum)))
+      fail_msg("seed %d: the optimum is %lld; the bound is %lld", (int)seed, (long long)optimum,
+               (long long)plan->lower_bound_ns);
+    situ_plan_free(plan);
+    lab_free(&l);
+  }
+}
+
 TEST_MAIN

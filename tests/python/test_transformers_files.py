@@ -116,6 +116,11 @@ NETWORKS = {"ViTForImageClassification": (PATCHES, 16, {}), "ViTModel": (PATCHES
                                         "decoder_attention_heads": 4}, 16, {"height": 64, "width": 96}),
             "Wav2Vec2ForCTC": (SOUND, 16, {"samples": 4000}), "HubertForSequenceClassification": (SOUND, 16, {"samples": 4000}),
             "Wav2Vec2Model": ({**SOUND, "feat_extract_norm": "layer", "do_stable_layer_norm": True}, 16, {"samples": 4000}),
+            "UniSpeechModel": (SOUND, 16, {"samples": 4000}), "WavLMModel": (SOUND, 16, {"samples": 4000}),
+            "WavLMForCTC": ({**SOUND, "feat_extract_norm": "layer", "do_stable_layer_norm": True}, 16, {"samples": 4000}),
+            "VideoMAEModel": ({**PATCHES, "num_frames": 8}, 16, {"frames": 8}),
+            "VideoMAEForVideoClassification": ({**PATCHES, "num_frames": 4, "use_mean_pooling": True}, 16, {"frames": 4}),
+            "VivitForVideoClassification": ({**PATCHES, "num_frames": 6, "tubelet_size": [2, 8, 8]}, 16, {"frames": 6}),
             "ASTForAudioClassification": ({**BODY, "max_length": 64, "num_mel_bins": 32}, 16, {})}
 
 
@@ -165,7 +170,8 @@ def test_networks(tmp_path, name):
             inputs["input_ids"] = tokens(sizes["tokens"])
         if "Text" not in name:
             side = config.get("image_size", 32)
-            inputs["pixel_values"] = torch.zeros(1, 3, sizes.get("height", side), sizes.get("width", side))
+            film = [1, sizes["frames"], 3] if "frames" in sizes else [1, 3]
+            inputs["pixel_values"] = torch.zeros(*film, sizes.get("height", side), sizes.get("width", side))
     assert plain(read(tmp_path, sizes), saved(tmp_path), head) == counted(model, **inputs) > 0
 
 
@@ -201,6 +207,24 @@ def test_diffusion(tmp_path, name):
     model = make().eval()
     model.save_pretrained(tmp_path)
     assert plain(read(tmp_path, sizes), saved(tmp_path), head) == counted(model, **inputs) > 0
+
+
+def test_a_pipeline_of_diffusers(tmp_path):
+    """Text encoder, three steps of the UNet, decoder: what PyTorch counts of each module that a run calls."""
+    d = pytest.importorskip("diffusers", reason="diffusers is absent")
+    text = transformers.CLIPTextModel(transformers.CLIPTextConfig(**{**BODY, "hidden_size": 32, "num_attention_heads": 2, "vocab_size": 100})).eval()
+    unet = d.UNet2DConditionModel(block_out_channels=(32, 64), layers_per_block=1, sample_size=32, cross_attention_dim=32, attention_head_dim=2,
+                                  down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"), up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
+                                  norm_num_groups=8).eval()
+    vae = d.AutoencoderKL(block_out_channels=(32, 64), down_block_types=("DownEncoderBlock2D",) * 2, up_block_types=("UpDecoderBlock2D",) * 2,
+                          norm_num_groups=8).eval()
+    parts = {"vae": vae, "text_encoder": text, "tokenizer": None, "unet": unet, "scheduler": d.DDIMScheduler(), "safety_checker": None,
+             "feature_extractor": None, "image_encoder": None}
+    d.StableDiffusionPipeline(**parts).save_pretrained(tmp_path)
+    latent = torch.zeros(1, 4, 32, 32)
+    expected = counted(text, tokens(77)) + 3 * counted(unet, latent, torch.zeros(1), torch.zeros(1, 77, 32)) + counted(vae.decode, latent)
+    ours = sum(op.flops for op in read(tmp_path, {"steps": 3, "vae.height": 64, "vae.width": 64}) if op.kind in PRODUCTS | {"Gemm"})
+    assert expected < ours < 1.02 * expected  # with biases, and 7 for each score of attention
 
 
 TIMM = ["vit_tiny_patch16_224", "deit_tiny_distilled_patch16_224", "vit_base_patch32_clip_224", "resnet18", "resnext50_32x4d", "convnext_atto"]

@@ -1,7 +1,6 @@
 #include "solve/answer/cost_sample.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/checked.h"
 #include "base/rng.h"

@@ -1,6 +1,5 @@
 #include "solve/answer/even_memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"

@@ -6,8 +6,6 @@
 
 #ifdef SITU_SCOTCH
 
-#include <stdio.h>
-
 #include <scotch/scotch.h>
 
 /* Describes the target: a complete graph of parts, weighted where devices differ. */

@@ -1,6 +1,7 @@
 /* solve/common/rows.h - the only list of solvers, in the order in which they should be read. A solver is one file that
- * exports one const struct called NAME_solver, and one line here. A solver that builds on another names it from here
- * (solver.starts, solver_run, solver_borrow in solve/common/solver.h); there is no other interface. */
+ * exports one const struct called NAME_solver, and one line here, which the build reads too. A solver that builds on
+ * another names it from here (solver.starts, solver_run, solver_borrow in solve/common/solver.h); there is no other
+ * interface. */
 #ifndef SITU_SOLVE_COMMON_ROWS_H
 #define SITU_SOLVE_COMMON_ROWS_H
 
@@ -34,6 +35,7 @@ typedef struct solver solver;
   ROW(iterated_greedy)   \
   ROW(min_cut)           \
   ROW(branch_and_bound)  \
+  ROW(decision_diagram)  \
   ROW(greedy)            \
   ROW(call_dp)           \
   ROW(call_search)       \
@@ -41,6 +43,7 @@ typedef struct solver solver;
   ROW(steepest_descent)  \
   ROW(scotch)            \
   ROW(metis)             \
+  ROW(chunk_cuts)        \
   ROW(linear_dp)         \
   ROW(local_search)      \
   ROW(free_search)       \

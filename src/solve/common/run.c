@@ -12,6 +12,7 @@ bool solver_serves(const solver *s, const situ_problem *problem) {
   if (s->missing || !problem_is_of(problem, s->models)) return false;
   /* These solvers count memories one by one. Where pools bind, their proofs could be wrong. */
   if (s->exact && problem->execution != SITU_EXECUTION_STREAM && footprint_pools_bind(problem)) return false;
+  if (problem->chunks > 0 && !s->chunks) return false;
   bool period = problem->execution == SITU_EXECUTION_STREAM && problem->objective == SITU_OBJECTIVE_THROUGHPUT;
   return (!period || s->periods) && (!s->serves || s->serves(problem));
 }

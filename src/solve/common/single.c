@@ -24,6 +24,7 @@ const solver single_solver = {
     .title = "everything on the best single device",
     .source = "",
     .models = MODEL_STREAM | MODEL_CALLS | MODEL_PIPELINE,
+    .chunks = true,
     .periods = true,
     .solve = single_solve,
 };

@@ -110,6 +110,7 @@ enum { SOLVER_STARTS = 4 };
 struct solver {
   const char *name, *title, *source;
   unsigned models; /* the execution models it serves: MODEL_... (problem/problem.h) */
+  bool chunks;     /* problems with several chunks on each device */
   bool periods;    /* stream problems whose value is the period too */
   bool exact;
   bool anytime;        /* goes on until it is stopped: gets a time limit when the user gives none */

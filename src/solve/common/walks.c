@@ -19,6 +19,8 @@ static const double NO_GAIN = 0.0001;               /* fraction of the value tha
 static const double PROOFS = 1.0 / 3, STARTS = 0.2; /* shares of a round, and of all */
 /* Proofs need fewer steps where steps are limited, and fewer still while value and bound are far apart. */
 static const double PROOFS_BY_STEPS = 0.5, PROOFS_WHEN_FAR = 0.2, NEAR = 0.05;
+static const double PROOFS_OF_MANY = 0.1, PROOFS_THAT_RAISE = 0.25; /* of more than MANY operators: they rarely end */
+enum { MANY = 64 };
 
 typedef struct team team;
 
@@ -418,6 +420,7 @@ static situ_status prove_on(solve_run *run, const walks_cast *all, double share,
 static double proofs_part(const solve_run *run, const fresh *f) {
   const incumbent *best = run->incumbent;
   if (f->all->n_proofs == 0) return 0;
+  if (run->problem->n_operators > MANY) return f->raised ? PROOFS_THAT_RAISE : PROOFS_OF_MANY;
   if (budget_steps_left(run->budget) == INT64_MAX) return PROOFS;
   bool near = (double)best->lower_bound_ns >= (1 - NEAR) * (double)best->value_ns;
   return near || f->raised ? PROOFS_BY_STEPS : PROOFS_WHEN_FAR;

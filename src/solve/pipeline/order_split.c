@@ -397,7 +397,7 @@ bool order_split_offer(order_split *l, const int32_t *order, int32_t *place) {
     l->reversed[i] = order[l->classes->n_classes - 1 - i];
   l->order = l->from_end ? l->reversed : order;
   /* A long order is split coarsely first: the value limits the segments of the fine split. */
-  bool coarse = l->max_slices > 8 * MIN_SLICES && split(l, MIN_SLICES, place);
+  bool coarse = l->max_slices > 4 * MIN_SLICES && split(l, MIN_SLICES, place);
   return split(l, l->max_slices, place) || coarse;
 }
 

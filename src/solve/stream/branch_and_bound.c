@@ -46,15 +46,24 @@ static bool may_go(const branching *s, int32_t v, int32_t d) {
 
 /* ---- bounds ---- */
 
-/* The earliest start of v on d: nothing may start before `now` any more. ready_ns: the earliest end of producers still
- * to come. */
-static int64_t earliest(const branching *s, int32_t v, int32_t d, int64_t now, const int64_t *ready_ns) {
+/* The earliest arrival of tensor t on d from an operator still to come, which ends on device e at ends_ns[e]. */
+static int64_t earliest_arrival(const branching *s, int32_t t, int32_t d, const int64_t *ends_ns) {
+  int64_t min = SITU_NEVER_NS;
+  for (int32_t e = 0; e < s->n_devices; e++)
+    if (ends_ns[e] < min) min = min64(min, sat_add(ends_ns[e], problem_transfer_ns(s->problem, t, e, d)));
+  return min;
+}
+
+/* The earliest start of v on d: nothing may start before `now` any more. ends_ns[operator][device]: the earliest ends
+ * of producers still to come. */
+static int64_t earliest(const branching *s, int32_t v, int32_t d, int64_t now,
+                        const int64_t (*ends_ns)[BLOCK_DEVICES]) {
   const situ_graph *g = s->graph;
   int64_t start = max64(now, s->free_ns[d]);
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
     int32_t t = g->in[i], u = g->producer[t];
     start = max64(start, is_done(s, u) ? sat_add(s->finish_ns[u], problem_transfer_ns(s->problem, t, s->device[u], d))
-                                       : ready_ns[u]);
+                                       : earliest_arrival(s, t, d, ends_ns[u]));
   }
   return start;
 }
@@ -78,16 +87,15 @@ static int64_t load_bound(const branching *s, int64_t now) {
 
 /* A bound on the end of every plan that extends this one. */
 static int64_t bound_rest(const branching *s, int64_t now) {
-  int64_t min = load_bound(s, now), ready_ns[MAX_OPERATORS];
+  int64_t min = load_bound(s, now), ends_ns[MAX_OPERATORS][BLOCK_DEVICES];
   for (int32_t v = 0; v < s->n; v++) { /* operators are numbered topologically */
     if (is_done(s, v)) continue;
     int64_t through = SITU_NEVER_NS;
-    ready_ns[v] = SITU_NEVER_NS;
     for (int32_t d = 0; d < s->n_devices; d++) {
+      ends_ns[v][d] = SITU_NEVER_NS;
       if (!may_go(s, v, d)) continue;
-      int64_t end = sat_add(earliest(s, v, d, now, ready_ns), problem_time_ns(s->problem, v, d));
-      ready_ns[v] = min64(ready_ns[v], end);
-      through = min64(through, sat_add(end, s->tail_ns[(int64_t)v * s->n_devices + d]));
+      ends_ns[v][d] = sat_add(earliest(s, v, d, now, ends_ns), problem_time_ns(s->problem, v, d));
+      through = min64(through, sat_add(ends_ns[v][d], s->tail_ns[(int64_t)v * s->n_devices + d]));
     }
     min = max64(min, through);
   }

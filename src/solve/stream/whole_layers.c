@@ -16,7 +16,15 @@
 #include "solve/stream/rank.h"
 #include "view/unit.h"
 
-enum { MAX_ROUNDS = 8, FIRST_ROUNDS = 2, BISECTIONS = 50, MAX_MOVES = 1000, MAX_SEEN = 256, MAX_STARTS = 4 };
+enum {
+  MAX_ROUNDS = 8,
+  FIRST_ROUNDS = 2,
+  FIRST_ROUNDS_LARGE = 5,
+  BISECTIONS = 50,
+  MAX_MOVES = 1000,
+  MAX_SEEN = 256,
+  MAX_STARTS = 4
+};
 
 typedef struct layer_work {
   double start, work; /* earliest start of a member, sum of mean times */
@@ -284,10 +292,12 @@ static situ_status layers_solve(solve_run *run) {
   if (run->problem->n_operators == 0) return SITU_STATUS_OK;
   if (!s || !layers_init(s, run)) return fail_no_memory(run->error);
   if (!join_layers(&layers, &none, run->problem, run->arena)) return fail_no_memory(run->error);
-  if (!none && !solve_done(run)) TRY(contiguous_offer(run, &layers));
+  bool large = solve_is_large(run->problem);
+  int32_t max_rounds = !run->brief ? MAX_ROUNDS : large ? FIRST_ROUNDS_LARGE : FIRST_ROUNDS;
+  if (!none && !(run->brief && large) && !solve_done(run)) TRY(contiguous_offer(run, &layers));
   for (int32_t n = s->on.n_sequence; n >= 2; n = layouts_fewer(n))
     for (int32_t k = 1; k <= MAX_ROUNDS && k <= s->n_layers; k++) {
-      if (solve_done(run) || (run->brief && k > FIRST_ROUNDS)) return SITU_STATUS_OK;
+      if (solve_done(run) || k > max_rounds) return SITU_STATUS_OK;
       if (k == 1 || (int64_t)k * n <= s->n_layers) lay_out(s, n, k);
       if (k > 1) lay_out_phases(s, n, k);
     }

@@ -84,11 +84,11 @@ TEST(what_cannot_be_split_is_refused) {
   expect_refused(asked(model, "cpu+2*v100-16g", "2x"), SITU_STATUS_BAD_ARGUMENT, "must be auto, a number");
   expect_refused(asked(model, "cpu+2*v100-16g", "auto"), SITU_STATUS_BAD_ARGUMENT, "only situ place");
   expect_refused(asked(model, "cpu+2*v100-16g", "3"), SITU_STATUS_BAD_ARGUMENT, "at most 2 can");
-  situ_instance_options o = asked(model, "cpu+2*v100-16g", "2");
+  situ_instance_options o = asked("builtin:llama?layers=2&hidden=64&heads=4&kv_heads=4", "cpu+2*v100-16g", "3,1");
   situ_read_options training = SITU_READ_OPTIONS_INIT;
   training.training = true;
   o.read = &training;
-  expect_refused(o, SITU_STATUS_UNSUPPORTED, "training step");
+  expect_refused(o, SITU_STATUS_UNSUPPORTED, "training steps split evenly");
   static const char *const exo = "exo";
   o = asked("builtin:llama?layers=2&hidden=64&heads=4&kv_heads=4", "cpu+2*v100-16g", "2");
   o.writers = &exo;

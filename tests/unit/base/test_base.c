@@ -410,4 +410,24 @@ TEST(random_numbers_are_those_of_the_paper) {
   assert_true(rng_next(&r) == 3203168211198807973u);
 }
 
+static void prints_as(json_value *tree, const char *expected) {
+  char *text = json_print(tree, 0);
+  assert_string_equal(text, expected);
+  free(text);
+  json_free(tree);
+}
+
+/* Members that are absent are none; a value that could not be made spoils the whole, and the others are freed (which
+ * AddressSanitizer sees). */
+TEST(trees_are_made_whole_or_not_at_all) {
+  prints_as(
+      JSON_OBJECT({"a", json_new_int(1)}, {"b", JSON_ABSENT}, {"c", JSON_ARRAY(json_new_text("x"), json_new_null())}),
+      "{\"a\":1,\"c\":[\"x\",null]}");
+  prints_as(json_new_ints((const int64_t[]){3, -4}, 2), "[3,-4]");
+  assert_null(JSON_OBJECT({"a", json_new_text("x")}, {"b", NULL}, {"c", json_new_int(2)}));
+  assert_null(JSON_ARRAY(json_new_text("x"), NULL, json_new_int(2)));
+  assert_false(JSON_SET(NULL, {"a", json_new_int(1)}));
+  assert_int_equal(json_write("/tmp", NULL, 0, NULL), SITU_STATUS_NO_MEMORY);
+}
+
 TEST_MAIN

@@ -38,7 +38,7 @@ typedef struct family {
 
 /* Whether ledger_holds writes the sums to the file STRENGTH_CSV instead of comparing them with it. */
 extern bool ledger_updates;
-/* Of every third family in the fast tier. Fails where a sum is below that of STRENGTH_CSV, or where a bound is above an
+/* Of every fifth family in the fast tier. Fails where a sum is below that of STRENGTH_CSV, or where a bound is above an
  * optimum that brute force finds. */
 void ledger_holds(const family *families, size_t n);
 

@@ -264,6 +264,32 @@ TEST(a_copy_without_duration_keeps_no_host_busy) {
   lab_free(&s);
 }
 
+/* Two hosts of one memory: a on one from 0 to 100, g and b on the other from 0 to 10 and 20. What ends first does not
+ * free the memory: a copy to it has to wait for a. */
+TEST(a_copy_waits_for_the_longest_of_several_hosts) {
+  lab s = lab_new();
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  lab_device(&s, SITU_UNLIMITED_BYTES, 0, true);
+  lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
+  lab_link(&s, 0, 2, 0, -1);
+  lab_link(&s, 2, 0, 0, -1);
+  lab_operator(&s, "a", 100, 0, 0);
+  int32_t g = lab_operator(&s, "g", 10, 0, 0), b = lab_operator(&s, "b", 10, 0, 0);
+  int32_t c = lab_operator(&s, "c", 50, 0, 0), e = lab_operator(&s, "e", 1, 0, 0);
+  lab_tensor(&s, g, 1, b, -1);
+  lab_tensor(&s, c, 3, e, -1);
+  pose_blocking(&s);
+  situ_plan *plan = plan_on(&s, (int32_t[]){0, 1, 1, 2, 0});
+  assert_true(plan->start_ns[b] == 10 && plan->finish_ns[b] == 20);
+  assert_int_equal(plan->transfers[0].start_ns, 100);
+  expect(plan, "");
+  plan->transfers[0].start_ns = 50;
+  plan->transfers[0].finish_ns = 53;
+  expect_within(plan, "overlap: at 50 ns a host works while a tensor is copied to its memory");
+  situ_plan_free(plan);
+  lab_free(&s);
+}
+
 /* a on d1 and b on d2, 2 ns each, have 5 bytes each for c on d3, none of them a host: both go from 2 to 7, over two
  * links, and keep no host busy. */
 TEST(copies_between_accelerators_keep_no_host_busy) {

@@ -4,6 +4,7 @@
 #include "../../lab/lab.h"
 #include "../../lab/proved.h"
 #include "../../lab/test.h"
+#include "base/checked.h"
 #include "bound/bound.h"
 #include "exact/block_list.h"
 
@@ -168,8 +169,10 @@ TEST(what_a_lesser_search_found_is_not_taken_over) {
     block_finding *shared = NULL, *fresh = NULL;
     assert_true(block_machine_init(&m, p, s.arena) && thin_first(&g, p, s.arena));
     for (int k = 0; k < 3; k++) {
-      block_list_limits limits = {.width = k == 0 ? 1 : 256,
+      block_list_limits limits = {.first_width = k == 0 ? 1 : 256,
+                                  .width = k == 0 ? 1 : 256,
                                   .max_children = INT64_MAX / 2,
+                                  .upper_ns = BLOCK_FAR_NS,
                                   .budget = &unlimited,
                                   .findings = k < 2 ? &shared : &fresh};
       assert_true(block_list_find(&c[k], &m, &g, &limits, s.arena));
@@ -179,6 +182,51 @@ TEST(what_a_lesser_search_found_is_not_taken_over) {
     lab_free(&s);
   }
   assert_true(n_lesser > 0);
+}
+
+/* Below a value only what is below counts: the rest from the start is the smaller of both, and so it stays when a later
+ * search with other uppers takes results over. Rests once known are not lost to a search that may do nothing. */
+TEST(rests_below_a_value_are_the_smaller_of_both_and_known_ones_stay) {
+  for (uint64_t seed = 1; seed <= 40; seed++) {
+    lab s = random_diamonds(seed, 4);
+    const situ_problem *p = s.problem;
+    int64_t cells = (int64_t)p->n_operators * p->n_devices;
+    int64_t *head_ns = ARENA_NEW(s.arena, int64_t, cells), *tail_ns = ARENA_NEW(s.arena, int64_t, cells);
+    int64_t *known_ns = ARENA_ZERO(s.arena, int64_t, cells);
+    budget unlimited = budget_new(0, 0, NULL, NULL);
+    block_machine m;
+    thin_graph g;
+    block_list exact, below;
+    block_finding *shared = NULL;
+    block_list_limits limits = {.first_width = 64,
+                                .width = 1024,
+                                .max_children = INT64_MAX / 2,
+                                .upper_ns = BLOCK_FAR_NS,
+                                .budget = &unlimited,
+                                .findings = &(block_finding *){NULL}};
+    assert_true(bound_heads_tails(head_ns, tail_ns, p));
+    assert_true(block_machine_init(&m, p, s.arena) && thin_first(&g, p, s.arena));
+    assert_true(block_list_find(&exact, &m, &g, &limits, s.arena) && exact.exact);
+    int64_t value_ns = exact.rest_ns[0];
+    limits.head_ns = head_ns;
+    limits.findings = &shared;
+    for (int32_t more = -3; more <= 3; more++) {
+      limits.upper_ns = value_ns + more;
+      assert_true(block_list_find(&below, &m, &g, &limits, s.arena) && below.exact);
+      assert_int_equal(below.rest_ns[0], min64(value_ns, limits.upper_ns));
+      for (int64_t i = 0; i < (int64_t)below.n_blocks * p->n_devices; i++)
+        assert_true(below.rest_ns[i] <= exact.rest_ns[i] || i < p->n_devices);
+    }
+    limits.known_ns = known_ns;
+    assert_true(block_list_find(&below, &m, &g, &limits, s.arena));
+    limits.max_children = 0;
+    limits.findings = &(block_finding *){NULL};
+    block_list idle;
+    assert_true(block_list_find(&idle, &m, &g, &limits, s.arena) && !idle.solved);
+    for (int64_t i = p->n_devices; i < (int64_t)idle.n_blocks * p->n_devices; i++)
+      assert_true(idle.rest_ns[i] >= below.rest_ns[i]);
+    lab_free(&s);
+  }
 }
 
 /* x, y, c, p, c', p' follow one another, 1 ns each, then z beside z'; c and c' run on the first device alone, p and p'

@@ -263,6 +263,33 @@ TEST(what_is_not_understood_is_refused_with_its_line) {
   }
 }
 
+TEST(lists_of_each_back_end_name_its_gpus) {
+  static const struct {
+    const char *text, *first, *last;
+    int32_t n; /* with the host, but on a Mac */
+  } said[] = {{"  Vulkan0: AMD Radeon RX 7900 XTX (RADV NAVI31) (24560 MiB, 24000 MiB free)\n"
+               "  Vulkan1: AMD Radeon Graphics (RADV RAPHAEL_MENDOCINO) (64000 MiB, 63000 MiB free)\n", /* of the CPU */
+               "rx7900xtx-24g", "rx7900xtx-24g", 2},
+              {"|ID|        Device Type|                                   Name|Version|units  |\n"
+               "| 0| [level_zero:gpu:0]|                Intel Arc A770 Graphics|   12.55|    512|\n"
+               "| 1|     [opencl:cpu:0]|  Intel Core i7-13700K|    3.0|     24|\n",
+               "a770-16g", "a770-16g", 2},
+              {"ggml_metal_init: found device: Apple M3 Ultra\nggml_metal_init: GPU name:   Apple M3 Ultra\n"
+               "ggml_metal_init: recommendedMaxWorkingSetSize  = 498216.21 MB\n",
+               "m3-ultra", "m3-ultra", 1},
+              {"CPU: AMD Ryzen 9 7950X\nGPU: RTX 4090 24GB, RTX 3090 24GB\n", "rtx4090-24g", "rtx3090-24g", 3}};
+  for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+    situ_platform *p = NULL;
+    situ_error error = {0};
+    if (platform_from_text(&p, said[i].text, "m.txt", &error) != SITU_STATUS_OK) fail_msg("%zu: %s", i, error.text);
+    assert_int_equal(p->n_devices, said[i].n);
+    assert_string_equal(p->devices[said[i].n > 1].class_name, said[i].first);
+    assert_string_equal(p->devices[p->n_devices - 1].class_name, said[i].last);
+    if (said[i].n == 1) assert_int_equal(p->devices[0].memory_bytes, INT64_C(498216000000));
+    situ_platform_free(p);
+  }
+}
+
 /* Cut at every third byte, and with that changed: no more than a refusal. */
 TEST(damaged_texts_do_no_harm) {
   for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {

@@ -224,7 +224,6 @@ TEST(a_wrong_name_says_what_is_near) {
   refused("(cpu))", "expected \"+\"");
   refused("(cpu)(cpu)", "expected \"+\"");
   refused("()", "expected the name");
-  refused("cpu,t4-16g", "expected \"+\" at \",t4-16g\"");
   refused("cpu t4-16g", "called \"cpu t4-16g\"");
   refused("cpu+2*(cpu)", "in parentheses");
   refused("(cpu)+t4-16g", "in parentheses");
@@ -267,7 +266,7 @@ TEST(a_beginning_that_only_one_name_has_is_enough) {
   assert_null(catalogue_find("rtx40"));
   char hint[CATALOGUE_HINT_BYTES];
   assert_string_equal(catalogue_nearest_device(hint, "a100"), "did you mean a100-40g, a100-80g or a100-40g-pcie?");
-  catalogue_nearest_device(hint, "b300"); /* one letter from what b200-180g is called, four from n100 */
+  catalogue_nearest_device(hint, "b400"); /* one letter from what b200-180g is called, four from n100 */
   assert_memory_equal(hint, "did you mean b200-180g", 22);
 }
 
@@ -347,8 +346,10 @@ TEST(counts_and_signs_are_taken_as_people_write_them) {
               {"cpu+3090x4", 5, "rtx3090-24g"},
               {"cpu + 4 T4", 5, "t4-16g"},
               {"2 7900xtx", 2, "rx7900xtx-24g"},
-              {"Ryzen AI Max+ 395", 1, "ryzen-ai-max-395"},
-              {"3090 + Ryzen AI Max+ 395", 2, "rtx3090-24g"}};
+              {"cpu, t4-16g", 2, "t4-16g"},
+              {"Ryzen AI Max+ 395", 2, "radeon8060s"}, /* which has a GPU */
+              {"ryzen-ai-max-395", 1, "ryzen-ai-max-395"},
+              {"3090 + Ryzen AI Max+ 395", 3, "radeon8060s"}};
   for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
     situ_platform *p = named(said[i].name);
     assert_int_equal(p->n_devices, said[i].n);
@@ -363,8 +364,8 @@ TEST(what_a_longer_text_names_is_offered) {
                                         {"MacBook Pro M3 Max", "m3-max"},
                                         {"3090 nvlink", "rtx3090-24g"},
                                         {"RTX PRO 6000 Blackwell Max-Q", "rtxpro6000-96g"},
-                                        {"Core Ultra 7 155H", "ultra7-165h"},
-                                        {"Ryzen 5 5600XT", "ryzen-5600x"}};
+                                        {"Core Ultra 7 155U", "ultra7-155h"},
+                                        {"Ryzen 5 5600XTX", "ryzen-5600x"}};
   char hint[CATALOGUE_HINT_BYTES];
   for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
     if (!strstr(catalogue_nearest_device(hint, said[i][0]), said[i][1])) fail_msg("%s: %s", said[i][0], hint);
@@ -376,6 +377,7 @@ TEST(what_a_longer_text_names_is_offered) {
                                           {"RTX 4090D", "rtx4090d-24g"},
                                           {"NVIDIA GeForce RTX 3070 Laptop GPU", "rtx3070m-8g"},
                                           {"i7-14700F", "i7-14700"},
+                                          {"Core Ultra 7 155H", "ultra7-155h"},
                                           {"Quadro RTX 5000", "rtx5000-16g"},
                                           {"Quadro RTX 6000", "rtx6000-24g"},
                                           {"H100 SXM5", "h100-80g"},
@@ -406,8 +408,8 @@ TEST(gpus_may_copy_to_each_other_over_pcie) {
 }
 
 TEST(names_like_no_other_are_sent_to_the_list) {
-  static const char *const strange[] = {"workstation", "notebook", "server",    "zz",    "Coral",
-                                        "Hailo-8",     "RK3588",   "CMP 170HX", "T1000", "Adreno X1-85"};
+  static const char *const strange[] = {"workstation", "notebook", "server",      "zz",
+                                        "CMP 170HX",   "T1000",    "Adreno X1-85"};
   char hint[CATALOGUE_HINT_BYTES];
   for (size_t i = 0; i < sizeof strange / sizeof strange[0]; i++)
     if (strstr(catalogue_nearest_device(hint, strange[i]), "`situ list devices`") != hint)

@@ -311,6 +311,13 @@ TEST(micro_batches_are_of_training_steps_in_contiguous_parts) {
       {{.micro_batches = 2, .schedule = SITU_SCHEDULE_GPIPE, .replicate = true}, true, NULL},
       {{.micro_batches = 2, .schedule = SITU_SCHEDULE_ZB_H1}, true, NULL},
       {{.schedule = SITU_SCHEDULE_ZB_H1}, true, "schedule zb-h1 needs micro_batches, at least 1"},
+      {{.micro_batches = 2, .schedule = SITU_SCHEDULE_INTERLEAVED, .chunks = 3}, true, NULL},
+      {{.micro_batches = 2, .schedule = SITU_SCHEDULE_ZB_V}, true, NULL},
+      {{.schedule = SITU_SCHEDULE_ZB_V}, true, "schedule zb-v needs micro_batches, at least 1"},
+      {{.micro_batches = 2, .chunks = 2}, true, "chunks are those of schedule interleaved"},
+      {{.micro_batches = 2, .schedule = SITU_SCHEDULE_ZB_V, .chunks = 3}, true, "schedule zb-v has two chunks"},
+      {{.micro_batches = 2, .schedule = SITU_SCHEDULE_ZB_V, .free = true}, true, "schedules by chunks cut the model"},
+      {{.micro_batches = 2, .schedule = SITU_SCHEDULE_ZB_V, .replicate = true}, true, "schedules by chunks are for"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     lab s = two(false);
@@ -552,6 +559,8 @@ TEST(every_choice_has_a_name) {
   assert_string_equal(situ_communication_name((situ_communication)3), "unknown");
   assert_string_equal(situ_schedule_name(SITU_SCHEDULE_GPIPE), "gpipe");
   assert_string_equal(situ_schedule_name(SITU_SCHEDULE_ZB_H1), "zb-h1");
+  assert_string_equal(situ_schedule_name(SITU_SCHEDULE_INTERLEAVED), "interleaved");
+  assert_string_equal(situ_schedule_name(SITU_SCHEDULE_ZB_V), "zb-v");
   assert_string_equal(situ_schedule_name(SITU_SCHEDULE_1F1B), "1f1b");
   assert_string_equal(situ_contention_name(SITU_CONTENTION_NONE), "none");
   assert_string_equal(situ_contention_name(SITU_CONTENTION_LINK), "link");

@@ -82,7 +82,8 @@ static const change changes[] = {
     FIELD(copies, STREAM, .small = 2),
     FIELD(max_calls, CALLS, .small = 1),
     FIELD(micro_batches, PIPELINE, .small = 3),
-    FIELD(zero, -1), /* needs replicas: below */
+    FIELD(chunks, -1), /* needs a schedule: below */
+    FIELD(zero, -1),   /* needs replicas: below */
     FIELD(max_period_ns, STREAM, .whole = 50),
     FIELD(max_latency_ns, -1),
     FIELD(pins, STREAM, .pointer = pin_a),
@@ -137,6 +138,24 @@ TEST(shares_of_replicas_count_and_survive_posing_again) {
     assert_true(hash != before);
     before = hash;
     check_variant(&s, p, "zero");
+    situ_problem_free(p);
+  }
+  lab_free(&s);
+}
+
+TEST(chunks_count_and_survive_posing_again) {
+  lab s = three(10, NULL);
+  uint64_t before = 0;
+  for (int32_t chunks = 2; chunks < 5; chunks++) {
+    situ_problem_options o = options_of(SITU_OBJECTIVE_DEFAULT, SITU_EXECUTION_PIPELINE);
+    o.schedule = chunks < 4 ? SITU_SCHEDULE_INTERLEAVED : SITU_SCHEDULE_ZB_V;
+    o.micro_batches = 6;
+    o.chunks = chunks < 4 ? chunks : 0;
+    situ_problem *p;
+    uint64_t hash = hash_posed(&s, &o, &p);
+    assert_true(hash != before && p->chunks == (chunks < 4 ? chunks : 2) && !p->contiguous);
+    before = hash;
+    check_variant(&s, p, "chunks");
     situ_problem_free(p);
   }
   lab_free(&s);

@@ -107,7 +107,7 @@ TEST(what_costs_know_is_named) {
   assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, NULL, NULL), SITU_STATUS_OK);
   assert_string_equal(s.problem->scope, "plans that keep " WHOLE
                                         ", kernels whole, 2 operators where rules allow and leave 2.00 KB "
-                                        "of memory free");
+                                        "free over all memories");
   lab_free(&s);
 }
 

@@ -193,7 +193,7 @@ static situ_plan *solve(const situ_problem *p, situ_solve_options o) {
 /* On random problems: the plan chosen is within the tolerance, has no more hand-overs than the best found, keeps the
  * limit on parts, and passes the checker (situ_solve sees to that). */
 TEST(chosen_plans_are_near_the_best_found) {
-  int32_t n_fewer = 0, rounds = rounds_of(250);
+  int32_t n_fewer = 0, rounds = few_rounds_of(250);
   for (uint64_t seed = 0; seed < (uint64_t)rounds; seed++) {
     lab l = lab_random(&(lab_options){.seed = seed,
                                       .n_operators = 20,

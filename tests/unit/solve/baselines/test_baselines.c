@@ -50,7 +50,7 @@ static int64_t solve(const situ_problem *p, const char *name, uint64_t seed) {
 
 TEST(plans_keep_all_rules_and_repeat) {
   int32_t n_plans[N_NAMES] = {0}, n_ran[N_NAMES] = {0};
-  for (uint64_t seed = 0; seed < (uint64_t)rounds_of(400); seed++) {
+  for (uint64_t seed = 0; seed < (uint64_t)few_rounds_of(400); seed++) {
     lab l = draw(seed, false);
     for (int32_t k = 0; k < N_NAMES; k++) {
       if (!situ_solver_serves(names[k], l.problem)) continue;
