@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +97,12 @@ const char *text_size(char into[TEXT_UNIT_BYTES], int64_t size_bytes) {
   static const double sizes[] = {1, 1e3, 1e6, 1e9, 1e12};
   if (size_bytes == INT64_MAX) return strcpy(into, "no limit");
   return scaled(into, (double)size_bytes, units, sizes, 5);
+}
+
+void text_sizes(char a[TEXT_UNIT_BYTES], char b[TEXT_UNIT_BYTES], int64_t a_bytes, int64_t b_bytes) {
+  if (strcmp(text_size(a, a_bytes), text_size(b, b_bytes)) != 0) return;
+  snprintf(a, TEXT_UNIT_BYTES, "%lld bytes", (long long)a_bytes);
+  snprintf(b, TEXT_UNIT_BYTES, "%lld bytes", (long long)b_bytes);
 }
 
 const char *text_count(char into[TEXT_UNIT_BYTES], double count) {

@@ -26,6 +26,8 @@ void text_free(text_buffer *t);
 enum { TEXT_UNIT_BYTES = 32 };
 const char *text_time(char into[TEXT_UNIT_BYTES], int64_t time_ns);
 const char *text_size(char into[TEXT_UNIT_BYTES], int64_t size_bytes);
+/* Two that are compared: in bytes where their readable forms are equal. */
+void text_sizes(char a[TEXT_UNIT_BYTES], char b[TEXT_UNIT_BYTES], int64_t a_bytes, int64_t b_bytes);
 const char *text_count(char into[TEXT_UNIT_BYTES], double count);
 /* Reads a decimal number of at least 0, independently of the locale; returns the position after it, NULL if there is no
  * number. Digits beyond the 18th are ignored. */

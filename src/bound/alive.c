@@ -108,6 +108,27 @@ bool alive_rooms(bool *may, bool *fewer, const situ_problem *p, int32_t at, aren
   return made;
 }
 
+bool alive_add(items *all, const situ_problem *p, int32_t at, arena *scratch) {
+  int64_t devices = p->n_devices;
+  int32_t columns = all->n_columns;
+  bool *may, *any, fewer;
+  int64_t *alive;
+  arena_mark mark = arena_get_mark(scratch);
+  bool made = ARENA_ARRAYS(scratch, ARRAY(may, p->n_operators * devices), ARRAY(alive, all->n), ARRAY(any, columns)) &&
+              alive_bytes(alive, p, at, scratch) && alive_rooms(may, &fewer, p, at, scratch);
+  for (int32_t u = 0; made && u < all->n; u++) {
+    const bool *first = may + p->units.member[p->units.start[u]] * devices;
+    all->weight_bytes[u] = sat_add(all->weight_bytes[u], alive[u]);
+    for (int32_t k = 0; k < columns; k++) any[k] = false;
+    for (int32_t d = 0; d < p->n_devices; d++)
+      if (all->column_of[d] >= 0 && first[d]) any[all->column_of[d]] = true;
+    for (int32_t k = 0; k < columns && fewer; k++)
+      if (!any[k]) all->time_ns[(int64_t)u * columns + k] = SITU_NEVER_NS;
+  }
+  arena_release(scratch, mark);
+  return made;
+}
+
 /* Fills a longest chain of operators, first to last. Returns its length. */
 static int32_t find_chain(int32_t *chain, int32_t *next, int32_t *length, const situ_graph *g) {
   int32_t first = -1, n = 0;

@@ -3,7 +3,7 @@
 #ifndef SITU_BOUND_ALIVE_H
 #define SITU_BOUND_ALIVE_H
 
-#include "problem/problem.h"
+#include "view/items.h"
 
 /* An operator during which units hold many bytes: the best that is found on a long chain of operators. -1 where no
  * memory can be too small, or the problem is no stream. O((V + E) log V). False without memory. */
@@ -17,5 +17,9 @@ bool alive_bytes(int64_t *bytes, const situ_problem *p, int32_t at, arena *scrat
  * with what it is certain to hold while `at` runs, and with what each operator of it needs while that one runs.
  * *fewer: that is not everywhere. False without memory. */
 bool alive_rooms(bool *may, bool *fewer, const situ_problem *p, int32_t at, arena *scratch);
+
+/* Adds to the weights of the items what is certain to be in memory while `at` runs, and forbids sorts of devices
+ * without room for it. False without memory. */
+bool alive_add(items *all, const situ_problem *p, int32_t at, arena *scratch);
 
 #endif

@@ -29,26 +29,6 @@ static bool area_certify(certificate *proof, const area_prices *s, const items *
   return true;
 }
 
-/* Adds what is alive while `at` runs, and forbids devices without room for it. */
-static bool add_alive(items *all, const situ_problem *p, int32_t at, arena *a) {
-  bool *may, *any, fewer;
-  int64_t *alive;
-  int32_t columns = all->n_columns;
-  if (!ARENA_ARRAYS(a, ARRAY(may, (int64_t)p->n_operators * p->n_devices), ARRAY(alive, all->n), ARRAY(any, columns)) ||
-      !alive_bytes(alive, p, at, a) || !alive_rooms(may, &fewer, p, at, a))
-    return false;
-  for (int32_t u = 0; u < all->n; u++) {
-    const bool *first = may + (int64_t)p->units.member[p->units.start[u]] * p->n_devices;
-    all->weight_bytes[u] = sat_add(all->weight_bytes[u], alive[u]);
-    for (int32_t k = 0; k < columns; k++) any[k] = false;
-    for (int32_t d = 0; d < p->n_devices; d++)
-      if (all->column_of[d] >= 0 && first[d]) any[all->column_of[d]] = true;
-    for (int32_t k = 0; k < columns && fewer; k++)
-      if (!any[k]) all->time_ns[(int64_t)u * columns + k] = SITU_NEVER_NS;
-  }
-  return true;
-}
-
 static situ_status area_compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
                                 situ_error *error) {
   items all;
@@ -61,7 +41,7 @@ static situ_status area_compute(int64_t *lower_ns, certificate *proof, const sit
   if (!alive_find(&at, p, scratch)) return fail_no_memory(error);
   if (at < 0 || budget_over(b)) return SITU_STATUS_OK;
   TRY(items_list(&all, p, scratch, error));
-  if (!add_alive(&all, p, at, scratch) || !area_search(&full, &all, scratch, b)) return fail_no_memory(error);
+  if (!alive_add(&all, p, at, scratch) || !area_search(&full, &all, scratch, b)) return fail_no_memory(error);
   if (full.lower_ns <= *lower_ns) return SITU_STATUS_OK;
   *lower_ns = full.lower_ns;
   if (!area_certify(proof, &full, &all, p, scratch)) return fail_no_memory(error);

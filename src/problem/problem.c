@@ -303,13 +303,9 @@ static void spread_pins(situ_problem *p) {
   }
 }
 
-/* In readable units, or in bytes where these would be equal. */
 static void refuse_weights(situ_problem *p, int64_t weights, int64_t room) {
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
-  if (strcmp(text_size(a, weights), text_size(b, room)) == 0) {
-    snprintf(a, sizeof a, "%lld bytes", (long long)weights);
-    snprintf(b, sizeof b, "%lld bytes", (long long)room);
-  }
+  text_sizes(a, b, weights, room);
   conflict(p, "memory: the %s need %s, all usable memories together hold %s",
            p->graph->cache_tokens > 0 ? "weights and caches" : "weights", a, b);
 }

@@ -8,6 +8,7 @@
 #include "check/judge.h"
 #include "solve/answer/answer.h"
 #include "solve/answer/reason.h"
+#include "solve/answer/short_of_memory.h"
 
 /* The outcome where there is no plan, and the reason. */
 static situ_outcome outcome_without(const solve_run *run, const answer *chosen, const char **reason, arena *a) {
@@ -23,8 +24,9 @@ static situ_outcome outcome_without(const solve_run *run, const answer *chosen, 
   if (found->lower_bound_ns == SITU_NEVER_NS) {
     char before[256];
     snprintf(before, sizeof before, "%s proved that no", found->bound);
-    *reason = found->reason ? arena_string(a, found->reason)
-                            : reason_of_plans(a, run->problem, before, "satisfies all constraints");
+    const char *proved =
+        found->reason ? found->reason : reason_of_plans(a, run->problem, before, "satisfies all constraints");
+    if (proved) *reason = found->reason ? arena_string(a, proved) : short_of_memory(a, run->problem, proved);
     return SITU_OUTCOME_INFEASIBLE;
   }
   return run->budget->stop == BUDGET_CANCELLED ? SITU_OUTCOME_CANCELLED : SITU_OUTCOME_LIMIT;

@@ -115,15 +115,33 @@ TEST(a_budget_that_is_spent_leaves_the_first_prices) {
   lab_free(&l);
 }
 
-/* Two operators of 7 bytes that only the fast device can run: room for 14 is just enough. */
+/* Two operators of 7 bytes that only the fast device can run, with results of 10 bytes that stay: room for 34 is just
+ * enough, 13 bytes are too few for the weights alone. */
 TEST(weights_without_room_leave_no_plan) {
   static const int64_t times[3][2] = {{SITU_NEVER_NS, 1}, {SITU_NEVER_NS, 1}, {5, 1}}, weights[3] = {7, 7, 100};
-  lab l = two_devices(times, weights, 3, 14, APART);
+  lab l = two_devices(times, weights, 3, 34, APART);
   assert_int_equal(bound_of(l.problem, "memory_price"), 0);
   lab_free(&l);
   l = two_devices(times, weights, 3, 13, APART);
   assert_true(bound_of(l.problem, "memory_price") == SITU_NEVER_NS);
   lab_free(&l);
+}
+
+/* A training step in small: each of five operators makes 10 bytes, which the next one reads, and its own backward
+ * operator, which stays with it. While the fifth runs all 50 are in memory; each operator alone needs 20. */
+TEST(activations_without_room_leave_no_plan) {
+  enum { FORWARD = 5 };
+  for (int64_t room = 24; room <= 25; room++) {
+    lab s = lab_mesh(2, room);
+    for (int v = 0; v < FORWARD; v++) lab_of_phase(&s, NULL, 1, SITU_PHASE_FORWARD, v);
+    for (int v = FORWARD - 1; v >= 0; v--) lab_of_phase(&s, NULL, 1, SITU_PHASE_BACKWARD, v);
+    for (int v = 0; v < FORWARD - 1; v++) lab_tensor(&s, v, 10, v + 1, 2 * FORWARD - 1 - v, -1);
+    lab_tensor(&s, FORWARD - 1, 10, FORWARD, -1);
+    for (int v = FORWARD; v < 2 * FORWARD - 1; v++) lab_tensor(&s, v, 0, v + 1, -1);
+    lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+    assert_int_equal(bound_of(s.problem, "memory_price") == SITU_NEVER_NS, room == 24);
+    lab_free(&s);
+  }
 }
 
 /* Two memories of 10 bytes for 8 and 8 bytes, then for 8, 8 and 5: 21 bytes are more than 20, 16 are not. */

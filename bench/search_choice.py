@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""What a policy could gain that chooses, from features of the graph, which randomised searches of streams get the steps, as CSV: each of the
+18 streams of anytime.py with all of them, with one left out, with one alone; and, as a measure of luck, with all of them and other seeds.
+Runs what the CSV does not hold yet and appends it there; bench/tables.py makes a table of it.
+
+    search_choice.py SITU SHARED CSV [--steps N,...]
+"""
+import argparse
+import csv
+import json
+import pathlib
+
+import anytime
+from workloads import run
+
+SEARCHES = ["regions", "splitting", "tabu", "iterated_greedy"]
+CHOICES = {"": [], **{f"without {s}": [s] for s in SEARCHES}, **{f"only {s}": [x for x in SEARCHES if x != s] for s in SEARCHES}}
+FEATURES = ["operators", "edges_per_operator", "parallelism", "width", "transfer"]
+FIELDS = ["instance", "platform", "steps", "choice", "seed", "value_ns", "bound_ns", *FEATURES]
+
+
+def features(situ, words):
+    """Of the graph, before any search: size, density, work over critical path, operators in parallel, and bytes over work."""
+    found, _, _ = run([situ, "inspect", *words, "--fusion", "none", "--json"])
+    work_ns = found["work_ns"]
+    return {"operators": found["operators"], "edges_per_operator": round(found["edges"] / found["operators"], 3),
+            "parallelism": round(work_ns / max(1, found["critical_path"]["time_ns"]), 3), "width": found["width"],
+            "transfer": round(found["total"]["output_bytes"] / max(1, work_ns), 3)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("situ")
+    parser.add_argument("shared")
+    parser.add_argument("csv", type=pathlib.Path)
+    parser.add_argument("--steps", default="6000,60000")
+    args = parser.parse_args()
+    rows = list(csv.DictReader(args.csv.open())) if args.csv.exists() else []
+    done = {tuple(r[f] for f in FIELDS[:5]) for r in rows}
+    with args.csv.open("a", newline="") as out:
+        writer = csv.DictWriter(out, FIELDS, lineterminator="\n")
+        if not rows:
+            writer.writeheader()
+        for steps in args.steps.split(","):
+            for name, platform, words in anytime.instances(args.shared):
+                known = features(args.situ, words)
+                for choice, seed in [*((c, 0) for c in CHOICES), *(("", s) for s in range(1, len(CHOICES)))]:
+                    if (name, platform, steps, choice, str(seed)) in done:
+                        continue
+                    solver = ",".join(["auto", *(f"-{s}" for s in CHOICES[choice])])
+                    found, _, _ = run([args.situ, "place", *words, *anytime.FOUND, "--solver", solver, "--steps", steps,
+                                       "--seed", str(seed), "--json"])
+                    writer.writerow(dict(zip(FIELDS, [name, platform, steps, choice, seed, found["value_ns"], found["lower_bound_ns"],
+                                                      *known.values()])))
+                    out.flush()
+
+
+if __name__ == "__main__":
+    main()
