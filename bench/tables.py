@@ -22,6 +22,7 @@ import textwrap
 
 import claims
 import parallel
+import search_choice
 from figures import by_workload, extent, geometric_mean, median_ns, ms, records, values_ns
 
 MARKED = re.compile(r"(<!-- table (\w+) -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
@@ -685,6 +686,8 @@ TABLES = {
                      "bench/hsdag.py build/situ bench/hsdag_groups.csv --data FOLDER --table groups"),
     "ablation": (ablation, ["ablation.csv"], "bench/ablation.py build/situ ../shared bench/ablation.csv"),
     "choices": (choices, ["ablation.csv"], ""),
+    "search_choice": (search_choice.table, ["search_choice.csv"],
+                      "bench/search_choice.py build/situ ../shared bench/search_choice.csv"),
     "growth": (growth, ["growth.csv"], "bench/growth.py build/situ bench/growth.csv"),
     "nn_speed": (as_it_is, ["nn_speed.csv"], "bench/nn_speed.py build > bench/nn_speed.csv"),
     "splitting_platforms": (as_it_is, ["splitting_platforms.csv"],
