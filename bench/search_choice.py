@@ -11,7 +11,6 @@ import math
 import pathlib
 import statistics
 
-import anytime
 from figures import geometric_mean, records
 from workloads import run
 
@@ -66,6 +65,7 @@ def table(text):
 
 
 def main():
+    import anytime  # which tables need not know
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("situ")
     parser.add_argument("shared")

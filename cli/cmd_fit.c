@@ -67,11 +67,14 @@ static int run(arguments *a) {
 
 const command fit_command = {
     .name = "fit",
-    .summary = "find the longest context, most streams or largest file that fits",
+    .summary = "find the longest context, largest batch or largest file that fits",
     .usage = "MODEL...",
     .about =
         "Answers what fits: the largest context of a language model on a platform, or with --what batch the largest "
-        "number of parallel streams, each with a cache of its own. Amounts are doubled until no plan keeps all "
+        "number of parallel streams, each with a cache of its own; of any other model, and of training steps, the "
+        "largest "
+        "batch (of a file, its dynamic dimension batch, batch_size, N, n, bs or B). Amounts are doubled until no plan "
+        "keeps all "
         "memories, then bisected. Every row is a checked plan with its layers, speed and the memory of its fullest "
         "device. Says whether the next amount is proved impossible or only was not found within 1 s (--time-limit, "
         "--steps). With --goal, plans must be fast enough, too. Each of several files, such as quantisations of one "
@@ -81,6 +84,7 @@ const command fit_command = {
         "situ fit model.gguf --platform cpu+rtx4090-24g\n"
         "situ fit model.gguf --platform 'cpu+2*rtx3090-24g' --goal 'tokens/s>=20'\n"
         "situ fit model.gguf --platform m2-max-64g --what batch --context 8192 --json\n"
+        "situ fit builtin:gpt2 --training --platform 2*rtx4090 --what batch\n"
         "situ fit a-Q8_0.gguf b-Q4_K_M.gguf --platform cpu+rtx4090-24g --context 16384\n",
     .operand = "model",
     .min_operands = 1,

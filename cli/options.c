@@ -252,13 +252,14 @@ static const option amount_rows[] = {
      .choices = quantities,
      .min = SITU_FIT_CONTEXT,
      .about = "What is to be as large as possible: the tokens of the context, or the number of streams (with --context "
-              "for each). Default: context."},
+              "for each), of other models of inputs. Default: context."},
     {.name = "max",
      .kind = OPTION_WHOLE,
      .offset = AT(fit.max),
      .value = "N",
      .min = 1,
-     .about = "The largest amount to try. Default: the context that the model was trained for, or 1024 streams."},
+     .about =
+         "The largest amount to try. Default: the context that the model was trained for, or 1024 streams or inputs."},
     {.name = "goal",
      .kind = OPTION_TEXT,
      .offset = AT(fit.goal),

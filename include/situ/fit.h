@@ -1,4 +1,5 @@
-/* situ/fit.h - what fits: the longest context, or the most streams, of a language model on a platform.
+/* situ/fit.h - what fits on a platform: the longest context or the most streams of a language model, the largest batch
+ * of any model.
  *
  * A fitting is frozen: any number of threads may read it. Its texts, plans and models belong to it. */
 #ifndef SITU_FIT_H
@@ -12,7 +13,7 @@ extern "C" {
 
 typedef enum situ_fit_quantity {
   SITU_FIT_CONTEXT = 0, /* tokens that a cache holds, in steps of 256 */
-  SITU_FIT_BATCH        /* parallel streams, each with a cache of its own */
+  SITU_FIT_BATCH        /* parallel streams, each with a cache of its own; of other models, inputs of a step */
 } situ_fit_quantity;
 /* "context", "batch"; "unknown" for any other value. Static storage. */
 SITU_API const char *situ_fit_quantity_name(situ_fit_quantity quantity);
@@ -48,9 +49,10 @@ typedef struct situ_fitting situ_fitting;
 /* Doubles the amount from 4096 tokens (or 1 stream) until nothing fits or `max` is reached, then halves the distance
  * between what fits and what does not. More never needs less memory and is never faster, so the answer is the largest
  * amount unless a search missed a plan; whether the next amount is proved impossible says which. The rest of the
- * options, such as the prompt, stays as it is. BAD_ARGUMENT if the model is no language model, for a malformed goal,
- * and for a goal in tokens of a batch. options may be NULL. If the progress callback returns true, the amounts tried so
- * far are the result.
+ * options, such as the prompt, stays as it is. BAD_ARGUMENT if the model has no context or no batch (of a file that is
+ * no language model, a dynamic dimension called batch, batch_size, N, n, bs or B), for a malformed goal, and for a goal
+ * in tokens of a batch. options may be NULL. If the progress callback returns true, the amounts tried so far are the
+ * result.
  */
 SITU_API situ_status situ_fit(situ_fitting **out, const situ_instance_options *instance,
                               const situ_fit_options *options, situ_error *error);

@@ -48,9 +48,9 @@ def fit(
     progress: ProgressOption = None,
     **options: Unpack[Options],
 ) -> Report:
-    """The longest context of a language model that fits, or with what="batch" the most streams: `answer`, `proved`
-    (that more is impossible) and `rows`, as in `situ fit --json`. max: the largest amount to try; goal: "tokens/s>=20".
-    Each plan has about 1 s unless time_limit or steps is given."""
+    """The longest context of a language model that fits, or with what="batch" the most streams, of other models the
+    largest batch: `answer`, `proved` (that more is impossible) and `rows`, as in `situ fit --json`. max: the largest
+    amount to try; goal: "tokens/s>=20". Each plan has about 1 s unless time_limit or steps is given."""
     own = sized(c.situ_fit_options)
     if what not in ("context", "batch"):
         raise BadArgument(f"what is 'context' or 'batch', not {what!r}")

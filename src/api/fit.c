@@ -1,4 +1,4 @@
-/* What fits: the largest context or batch of a language model, by doubling and bisection. */
+/* What fits: the largest context of a language model, or the largest batch, by doubling and bisection. */
 #include "api/fit.h"
 
 #include "api/search_request.h"
@@ -12,9 +12,13 @@
 static const double DEFAULT_LIMIT_S = 1;
 enum { CONTEXT_UNIT = 256, FIRST_CONTEXT = 4096, USUAL_MAX_CONTEXT = 131072, MAX_BATCH = 1024 };
 
+/* What the dynamic dimension is called that says how many inputs a file takes at once. */
+static const char *const batch_names[] = {"batch", "batch_size", "N", "n", "bs", "B"};
+
 typedef struct fit_call {
   situ_fitting *into;
   search_request searches;
+  situ_dim *dims; /* those of the call, then that of the batch; NULL where it is an option of the reader */
   int64_t unit;
   situ_error *error;
 } fit_call;
@@ -53,11 +57,19 @@ static situ_fit_row row_of(const fit_call *q, int64_t amount, const situ_instanc
                         .reason = plan->reason};
 }
 
+static void set_amount(fit_call *q, int64_t amount) {
+  situ_read_options *r = &q->searches.read;
+  if (q->dims)
+    q->dims[r->n_dims - 1].value = amount;
+  else
+    *(q->into->quantity == SITU_FIT_CONTEXT ? &r->context : &r->batch) = amount;
+}
+
 /* Opens the model with an amount and searches. */
 static situ_status try_amount(fit_call *q, int64_t amount, bool *fits) {
   situ_instance *i = NULL;
   situ_plan *plan = NULL;
-  *(q->into->quantity == SITU_FIT_CONTEXT ? &q->searches.read.context : &q->searches.read.batch) = amount;
+  set_amount(q, amount);
   situ_status status = situ_place(&plan, &i, &q->searches.instance, &q->searches.solve, q->error);
   *fits = false;
   if (status != SITU_STATUS_OK) return status;
@@ -75,10 +87,57 @@ static situ_status try_amount(fit_call *q, int64_t amount, bool *fits) {
   return row.reason && among ? SITU_STATUS_OK : fail_no_memory(q->error);
 }
 
-/* The platform, what the model was trained for, and whether it is a language model. */
+/* Opens a file by one input, the size of its dimension of that name. */
+static situ_status open_by_dimension(situ_instance **out, fit_call *q, const char *name) {
+  situ_read_options *r = &q->searches.read;
+  int32_t n = r->n_dims;
+  const situ_dim *given = r->dims;
+  q->dims = ARENA_NEW(q->into->arena, situ_dim, n + 1);
+  if (!q->dims) return fail_no_memory(q->error);
+  for (int32_t k = 0; k < n; k++) q->dims[k] = given[k];
+  q->dims[n] = (situ_dim){.name = name, .value = 1};
+  r->dims = q->dims;
+  r->n_dims = n + 1;
+  situ_status status = situ_instance_open(out, &q->searches.instance, q->error);
+  if (status == SITU_STATUS_OK) return status;
+  q->dims = NULL;
+  r->dims = given;
+  r->n_dims = n;
+  return status;
+}
+
+/* Opens a model that has no caches by one input: a built-in or a language model by its batch, a file by a dimension. */
+static situ_status open_by_batch(situ_instance **out, fit_call *q) {
+  q->into->inputs = true;
+  q->searches.read.batch = 1;
+  situ_status status = situ_instance_open(out, &q->searches.instance, q->error);
+  if (status != SITU_STATUS_BAD_ARGUMENT) return status;
+  q->searches.read.batch = 0;
+  for (size_t k = 0; k < sizeof batch_names / sizeof *batch_names && status == SITU_STATUS_BAD_ARGUMENT; k++)
+    status = open_by_dimension(out, q, batch_names[k]);
+  if (status != SITU_STATUS_BAD_ARGUMENT) return status;
+  return fail_with(q->error, status, q->searches.instance.model,
+                   "has neither a batch nor a dynamic dimension called batch, batch_size, N, n, bs or B");
+}
+
+/* A language model with caches, or a model whose batch is asked for. */
+static situ_status open_model(situ_instance **out, fit_call *q) {
+  TRY(situ_instance_open(out, &q->searches.instance, q->error));
+  const situ_instance *i = *out;
+  if (i->model->steps.other || q->into->quantity == SITU_FIT_CONTEXT) {
+    situ_instance_free(*out);
+    *out = NULL;
+    return search_request_open(out, &q->searches, "--what batch asks for the largest batch of any model", q->error);
+  }
+  situ_instance_free(*out);
+  *out = NULL;
+  return open_by_batch(out, q);
+}
+
+/* The platform, what the model was trained for, and how its amount is given. */
 static situ_status know_model(fit_call *q) {
   situ_instance *i = NULL;
-  TRY(search_request_open(&i, &q->searches, "fit asks for their size", q->error));
+  TRY(open_model(&i, q));
   q->into->model = arena_string(q->into->arena, i->graph->model);
   q->into->path = arena_string(q->into->arena, q->searches.instance.model);
   q->into->platform = arena_string(q->into->arena, i->platform->name);

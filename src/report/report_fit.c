@@ -12,6 +12,7 @@ static void add_amounts(row_list *out, const void *fitting) {
   const situ_fitting *f = fitting;
   int32_t answer = situ_fitting_answer(f);
   const char *unit = situ_fit_quantity_name(f->quantity);
+  bool tokens = !f->inputs;
   for (int32_t i = 0; i <= f->n; i++) {
     const situ_fit_row none = {.reason = ""}, *r = i < f->n ? &f->rows[i] : &none;
     plan_row row = plan_row_of(r->plan, r->model, f->goal.tokens_per_s);
@@ -19,10 +20,17 @@ static void add_amounts(row_list *out, const void *fitting) {
     ROW(out, {"amount", AS_COUNT, unit, .n = r->amount, .style = i == answer ? STYLE_BOLD : STYLE_PLAIN},
         {"finding", AS_TEXT, "", .text = findings[r->finding], .style = styles[r->finding]},
         {"value_ns", AS_COUNT, .n = r->plan ? r->plan->value_ns : 0, .skip = !r->plan && !out->blank},
-        {"decode_tokens_per_second", AS_AMOUNT, "tokens/s", .x = row.rates.decode, .shown = row.decode},
-        {"prefill_tokens_per_second", AS_AMOUNT, "prefill", .x = row.rates.prefill, .shown = row.prefill},
+        {NULL, AS_ROUGH_TIME, "time", .n = r->plan ? r->plan->value_ns : 0, .shown = r->plan ? NULL : "-",
+         .skip = tokens},
+        {"inputs_per_second", AS_AMOUNT, "inputs/s",
+         .x = r->plan ? 1e9 * (double)r->amount / (double)r->plan->value_ns : 0, .shown = r->plan ? NULL : "-",
+         .skip = tokens},
+        {"decode_tokens_per_second", AS_AMOUNT, "tokens/s", .x = row.rates.decode, .shown = row.decode,
+         .skip = !tokens},
+        {"prefill_tokens_per_second", AS_AMOUNT, "prefill", .x = row.rates.prefill, .shown = row.prefill,
+         .skip = !tokens},
         {"time_to_first_token_ns", AS_ROUGH_TIME, "first token", .n = row.rates.ttft_ns,
-         .shown = row.rates.ttft_ns > 0 ? NULL : "-"},
+         .shown = row.rates.ttft_ns > 0 ? NULL : "-", .skip = !tokens},
         {"fullest_share", AS_PERCENT, "fullest", .x = row.fullest, .shown = row.fullest > 0 ? NULL : "-"},
         {"fullest_device", .text = row.fullest_device}, {"layers", AS_PROSE, "layers", .text = row.layers},
         {"reason", .text = text_or_null(r->reason)}, {"space", .text = i < f->n ? f->scopes[i] : NULL});
@@ -54,11 +62,13 @@ static char *fit_text(const situ_fitting *f, const situ_report_options *options)
   text_buffer t = {0};
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], line[800];
   int32_t answer = situ_fitting_answer(f);
-  const char *unit = f->quantity == SITU_FIT_CONTEXT ? "tokens" : "streams";
+  const char *unit = f->quantity == SITU_FIT_CONTEXT ? "tokens" : f->inputs ? "inputs" : "streams";
   style_add(&t, options, STYLE_BOLD, f->model);
   text_add(&t, " on ");
   text_add_clean(&t, f->platform);
-  text_add(&t, f->quantity == SITU_FIT_CONTEXT ? ", the longest context" : ", the most streams");
+  text_add(&t, f->quantity == SITU_FIT_CONTEXT ? ", the longest context"
+               : f->inputs                     ? ", the largest batch"
+                                               : ", the most streams");
   if (f->goal.text) text_add(&t, " for %s", f->goal.text);
   text_add(&t, "\n\n");
   rows_text(&t, add_amounts, f, options);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`situ fit`: the longest context and the most streams that fit.
+"""`situ fit`: the longest context, the most streams, the largest batch that fit.
 
     test_fit.py SITU [NAME...]
 """
@@ -13,6 +13,7 @@ from test_cli import SMALL, main, situ, situ_json
 from test_language_models import language_model
 
 import llm_files
+import onnx_writer
 
 CELL = 6 * 2 * 4 * 64 * 2  # bytes of a token in the cache: layers, keys and values, heads, numbers, bytes of each
 
@@ -85,6 +86,34 @@ def test_a_speed_that_misses_the_goal_does_not_look_as_if_it_met_it():
         row = re.search(rf"4,096 +(?:{word}) +([0-9.,]+)", text)
         assert row, text
         assert (float(row[1].replace(",", "")) >= speed * factor) == (factor < 1), (row[1], speed * factor)
+
+
+def test_the_largest_batch_of_a_file_is_that_of_its_dimension():
+    """One product of N x 1000 and 1000 x 1000 numbers of 4 bytes: weights of 4 MB, and 4 KB of result for each input; inputs of a network
+    are in no memory. So 200 inputs need 4.8 MB."""
+    node = onnx_writer.node("MatMul", ["x", "w"], ["y"], "product")
+    shapes = [onnx_writer.value("x", ["N", 1000])], [onnx_writer.value("y", ["N", 1000])]
+    weights = onnx_writer.tensor("w", [1000, 1000], raw=bytes(4 * 1000 * 1000))
+    pathlib.Path("m.onnx").write_bytes(onnx_writer.model(onnx_writer.graph([node], *shapes, [weights])))
+    found = fitted("m.onnx", *machine(4_800_000), "--what", "batch")
+    assert found["answer"] == 200 and found["proved"], found
+    assert all(row["inputs_per_second"] * row["value_ns"] / 1e9 - row["amount"] < 1e-6 for row in found["rows"] if "value_ns" in row)
+    text = situ("fit", "m.onnx", *machine(4_800_000), "--what", "batch")
+    assert "the largest batch" in text and "answer  200 inputs" in text and "201 inputs: proved impossible; memory: " in text, text
+    pathlib.Path("m.onnx").write_bytes(onnx_writer.model(onnx_writer.graph(
+        [node], [onnx_writer.value("x", [4, 1000])], [onnx_writer.value("y", [4, 1000])], [weights])))
+    situ("fit", "m.onnx", *machine(10**9), "--what", "batch", code=2, err="dynamic dimension called batch")
+
+
+def test_the_largest_batch_of_a_training_step():
+    model = "builtin:gpt2?layers=2&hidden=64&heads=2&vocab=100&seq=64"
+    call = [model, "--training", *machine(20_000_000)]
+    found = fitted(*call, "--what", "batch")
+    assert found["answer"] > 1, found
+    situ("place", *call, "--batch", str(found["answer"]))
+    assert needs(model, "--training", "--batch", str(found["answer"] + 1)) > 20_000_000
+    recomputed = fitted(model, "--training", *machine(20_000_000), "--what", "batch", "--recompute", "all")
+    assert recomputed["answer"] > found["answer"], (recomputed, found)
 
 
 def test_what_does_not_fit_at_all_ends_with_4():
