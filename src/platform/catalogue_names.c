@@ -32,9 +32,6 @@ static const struct {
                {"a100pcie40g", "a100-40g-pcie"},
                {"a100pcie80g", "a100-80g-pcie"},
                {"v100pcie16g", "v100-16g-pcie"},
-               {"308020g", "rtx3080mod-20g"},
-               {"2080ti22g", "rtx2080timod-22g"},
-               {"409048g", "rtx4090mod-48g"},
                {"v100pcie32g", "v100-32g-pcie"},
                {"pro6000maxq", "rtxpro6000-96g"},
                {"rtx6000pro", "rtxpro6000-96g"},
@@ -121,6 +118,12 @@ static void drop_variant(char *key) {
   if (epyc || core) key[n - 1] = 0;
 }
 
+/* Without the "mod" of a size that is sold beside the usual one: "rtx3060mod8g" is called "RTX 3060 8 GB". */
+static void drop_mod(char *stem) {
+  char *mod = strstr(stem, "mod");
+  if (mod && ascii_is_digit(mod[3])) memmove(mod, mod + 3, strlen(mod + 3) + 1);
+}
+
 /* Whether a row's name, or its part before a "-", is the plain key; 2: all of it. Loose: but for a make in front. */
 static int is_called(const situ_device_kind_info *row, const char *key, bool loose) {
   static const char *const makes[] = {"rtx", "gtx", "rx", "radeon", "ryzen", "epyc", "arc", "threadripper", "xeon"};
@@ -129,6 +132,7 @@ static int is_called(const situ_device_kind_info *row, const char *key, bool loo
     char stem[PLAIN_BYTES];
     if (n < whole && row->name[n] != '-') continue;
     make_plain(stem, row->name, n, false);
+    if (!strstr(key, "mod")) drop_mod(stem);
     bool same = strcmp(stem, key) == 0;
     for (size_t i = 0; loose && !same && i < sizeof makes / sizeof makes[0]; i++) {
       size_t make = strlen(makes[i]);

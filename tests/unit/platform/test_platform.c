@@ -409,7 +409,7 @@ TEST(gpus_may_copy_to_each_other_over_pcie) {
 
 TEST(names_like_no_other_are_sent_to_the_list) {
   static const char *const strange[] = {"workstation", "notebook", "server",      "zz",
-                                        "CMP 170HX",   "T1000",    "Adreno X1-85"};
+                                        "CMP 170HX",   "C2050",    "Adreno X1-85"};
   char hint[CATALOGUE_HINT_BYTES];
   for (size_t i = 0; i < sizeof strange / sizeof strange[0]; i++)
     if (strstr(catalogue_nearest_device(hint, strange[i]), "`situ list devices`") != hint)
@@ -544,6 +544,12 @@ TEST(devices_are_found_as_threads_name_them) {
                                          {"RTX 3080 20 GB", "rtx3080mod-20g"},
                                          {"4090 48GB", "rtx4090mod-48g"},
                                          {"RTX 2080 Ti 22GB", "rtx2080timod-22g"},
+                                         {"RTX 3060 8GB", "rtx3060mod-8g"},
+                                         {"rtx3060-8g", "rtx3060mod-8g"},
+                                         {"RTX 3060", "rtx3060-12g"},
+                                         {"GTX 1060 3GB", "gtx1060mod-3g"},
+                                         {"Arc A770 8 GB", "a770mod-8g"},
+                                         {"Quadro RTX 4000", "quadrortx4000-8g"},
                                          {"Tesla P100", "p100-16g"},
                                          {"Quadro P6000", "p6000-24g"},
                                          {"A100 PCIe 40GB", "a100-40g-pcie"},
