@@ -126,7 +126,7 @@ static situ_status place_best_groups(situ_plan **out, situ_instance **instance, 
     if (*rows[i].name) (*instance)->all_verified_ns = min_verified(*instance, &rows[i]);
   if (status == SITU_STATUS_OK && n > 1) {
     variants_describe(&note, rows, n, "devices that split operators, and the best plan",
-                      "no plan with groups of these sizes takes");
+                      "no plan whose groups are all of one of these takes");
     status = add_note(*instance, &note, &single, error);
   }
   text_free(&note);

@@ -54,19 +54,27 @@ static void add_form(text_buffer *t, int32_t form) {
   }
 }
 
-/* "every operator whole on one device", and where devices are groups, "... or split over one group of 4". */
+/* "every operator whole on one device", and where devices are groups, "every operator on one group of 4 or whole on one
+ * device outside groups": nothing is proved of their members alone, nor of other shares. */
 static void add_operators(text_buffer *t, const situ_platform *p) {
-  int32_t members = 1;
+  int32_t members = 1, n_groups = 0;
   bool same = true;
   for (int32_t d = 0; d < p->n_devices; d++) {
     int32_t n = p->devices[d].members;
     if (n < 2) continue;
     same = same && (members == 1 || members == n);
     members = n;
+    n_groups++;
   }
-  text_add(t, "every operator whole on one device");
-  if (members > 1 && same) text_add(t, " or split over one group of %d", (int)members);
-  if (!same) text_add(t, " or split over one group");
+  text_add(t, "every operator ");
+  if (n_groups > 0) text_add(t, "on one group");
+  if (p->uneven.device >= 0)
+    for (int32_t i = 0; i < p->devices[p->uneven.device].members; i++)
+      text_add(t, "%s%.4g", i == 0 ? " with shares " : ":", 100 * p->uneven.share[i]);
+  else if (n_groups > 0 && same)
+    text_add(t, " of %d", (int)members);
+  if (n_groups < p->n_devices)
+    text_add(t, "%s", n_groups == 0 ? "whole on one device" : " or whole on one device outside groups");
 }
 
 /* What a training step keeps for its backward pass. */

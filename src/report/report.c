@@ -315,7 +315,9 @@ void report_against_single(char *into, size_t n, const situ_plan *plan) {
     return;
   }
   char name[256];
-  bool group = platform_members(p->platform, device) > 1;
+  bool group = platform_members(p->platform, device) > 1, groups = false;
+  for (int32_t d = 0; d < p->n_devices; d++) groups |= platform_members(p->platform, d) > 1;
+  const char *split = groups ? "plan with these groups" : "split"; /* members may be better alone */
   snprintf(name, sizeof name, "%s%s", group ? "the group " : "", p->platform->devices[device].name);
   if (!plan_exists(plan))
     snprintf(into, n, "%s alone", name);
@@ -324,14 +326,14 @@ void report_against_single(char *into, size_t n, const situ_plan *plan) {
   else if (value == single)
     snprintf(into, n,
              plan->outcome == SITU_OUTCOME_OPTIMAL
-                 ? plan->claimed ? "%s alone; no split is better for these costs, as the plan claims"
-                   : p->guessed  ? "%s alone; no split is better for guessed costs"
-                                 : "%s alone; no split can be better"
+                 ? plan->claimed ? "%s alone; no %s is better for these costs, as the plan claims"
+                   : p->guessed  ? "%s alone; no %s is better for guessed costs"
+                                 : "%s alone; no %s can be better"
              : plan_best_found_ns(plan) < value ? situ_plan_robustness(plan, &sure) && report_is_unsure(&sure)
-                                                      ? "%s alone; no split is reliably faster, see below"
-                                                      : "%s alone; a split gains too little, see below"
-                                                : "%s alone; no better split was found",
-             name);
+                                                      ? "%s alone; no %s is reliably faster, see below"
+                                                      : "%s alone; a %s gains too little, see below"
+                                                : "%s alone; no better %s was found",
+             name, split);
   else if (value < single && value > 0)
     faster_text(into, n, name, (double)single / (double)value);
   else

@@ -112,6 +112,25 @@ def test_what_llamacpp_cannot_split_is_refused():
     situ("place", "m.gguf", *on, "--tensor-parallel", "2", "--kv-type", "q5_1", code=6, err="cache")
 
 
+def test_a_proof_about_groups_is_not_about_their_members_alone():
+    """One GPU alone takes less than both together, which wait for each other. So nothing may be claimed of plans that keep
+    operators whole on a GPU of a group, nor of other shares."""
+    path = decoder(8, 4)
+    rig = [path, "--platform", "cpu+2*rtx3090", "--unused", "cpu", *STEPS]
+    alone = situ_json("place", *rig, "--unused", "gpu1")["value_ns"]
+    other = situ_json("place", *rig, "--tensor-parallel", "1,1")["value_ns"]
+    for shares, words in (("2", "one group of 2"), ("15,1", "one group with shares 93.75:6.25")):
+        found = situ_json("place", *rig, "--tensor-parallel", shares)
+        assert alone < found["lower_bound_ns"] and (shares == "2" or other < found["lower_bound_ns"]), (alone, other, found)
+        assert f"plans that keep every operator on {words} or whole on one device outside groups, " in found["space"], found["space"]
+        text = re.sub(r"\s+", " ", situ("place", *rig, "--tensor-parallel", shares))
+        assert "the group gpu0-1 alone; no plan with these groups can be better" in text and "no split" not in text, text
+    found = situ_json("place", path, *PAIR)["space"]
+    assert found.startswith("plans that keep every operator on one group of 2, "), found
+    note = re.sub(r"\s+", " ", situ("place", *rig, "--tensor-parallel", "auto"))
+    assert "no plan takes less than" not in note and "no plan whose groups are all of one of these takes less than" in note, note
+
+
 def test_experts_are_split_as_the_flags_say():
     """The costs split experts by hidden units, which is what vLLM does without --enable-expert-parallel; who judges a
     command with it is told."""
