@@ -122,8 +122,13 @@ static situ_status place_best_groups(situ_plan **out, situ_instance **instance, 
   }
   n = add_unlike(rows, n, whole);
   situ_status status = place_all(out, instance, options, solve, whole, rows, n, &single, error);
+  const situ_plan *found = *out;
+  if (status == SITU_STATUS_OK) status = place_streamed(out, instance, options, solve, error);
+  bool hidden = status == SITU_STATUS_OK && *out != found;
   for (int32_t i = 0; status == SITU_STATUS_OK && n > 1 && i < n; i++)
     if (*rows[i].name) (*instance)->all_verified_ns = min_verified(*instance, &rows[i]);
+  if (hidden && n > 1)
+    (*instance)->all_verified_ns = min64((*instance)->all_verified_ns, max64((*out)->verified_ns, 0));
   if (status == SITU_STATUS_OK && n > 1) {
     variants_describe(&note, rows, n, "devices that split operators, and the best plan",
                       "no plan whose groups are all of one of these takes");

@@ -11,6 +11,7 @@
 #include "write/writer.h"
 
 enum { MAX_ROUNDS = 4, MIB = 1 << 20 };
+static const double SHARE_OF_HOSTS = 0.1; /* of the time limit, for hosts that hide an accelerator which would help */
 
 /* What a plan has on hosts, and the accelerator that computes with it; -1: nothing streams. */
 typedef struct streaming {
@@ -29,7 +30,7 @@ static streaming look(const situ_plan *plan) {
   const situ_problem *p = plan->problem;
   streaming s = {.main_device = -1, .all = true};
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int32_t d = plan->device[v], to = p->costs->streamed_to[p->class_of[d]];
+    int32_t d = plan->device[v], to = p->costs->streamed_to ? p->costs->streamed_to[p->class_of[d]] : -1;
     int64_t moved_bytes = graph_own_weight_bytes(p->given, v);
     s.all &= problem_is_host(p, d);
     if (to < 0) continue;
@@ -68,7 +69,8 @@ static situ_status try_again(situ_plan **plan, situ_instance **instance, const i
   if (status == SITU_STATUS_OK) status = place_instance(&other, i, &quiet, error);
   bool exists = status == SITU_STATUS_OK && plan_exists(other);
   if (value_ns) *value_ns = exists ? other->value_ns : SITU_NEVER_NS;
-  if (exists && (!only_if_faster || look(*plan).all || other->value_ns < (*plan)->value_ns)) {
+  bool streams = (*plan)->problem->costs->streamed_to && look(*plan).all;
+  if (exists && (!only_if_faster || streams || other->value_ns < (*plan)->value_ns)) {
     situ_plan *old = *plan;
     situ_instance *its = *instance;
     *plan = other;
@@ -112,8 +114,10 @@ static situ_status reserve_copies(situ_plan **plan, situ_instance **instance, co
 static situ_status try_host(situ_plan **plan, situ_instance **instance, const instance_options *options,
                             const situ_solve_options *solve, bool only_if_faster, int64_t *value_ns,
                             situ_error *error) {
-  const situ_platform *m = (*instance)->platform;
   instance_options own = *options;
+  bool auto_groups = options->call.tensor_parallel && strcmp(options->call.tensor_parallel, "auto") == 0;
+  const situ_platform *m = auto_groups && (*instance)->ungrouped ? (*instance)->ungrouped : (*instance)->platform;
+  if (auto_groups) own.call.tensor_parallel = NULL;
   arena *a = arena_new();
   const char **unused = a ? ARENA_NEW(a, const char *, (int64_t)m->n_devices + own.call.n_unused) : NULL;
   if (!unused) {
@@ -178,14 +182,36 @@ static situ_status note_other(situ_instance *i, const situ_plan *plan, situ_erro
   return instance_add_note(i, line, error);
 }
 
+/* An accelerator that computes for hosts copies their weights first: hosts that do not see it may be faster. */
+static situ_status try_hidden(situ_plan **plan, situ_instance **instance, const instance_options *options,
+                              const situ_solve_options *solve, situ_error *error) {
+  int64_t with_ns = (*plan)->value_ns, host_ns;
+  char line[256], a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
+  situ_solve_options part = *solve;
+  part.n_starts = 0;
+  if (part.time_limit_s > 0 || part.max_steps == 0)
+    part.time_limit_s = SHARE_OF_HOSTS * (part.time_limit_s > 0 ? part.time_limit_s : PLACE_USUAL_S);
+  TRY(try_host(plan, instance, options, &part, true, &host_ns, error));
+  if ((*plan)->value_ns >= with_ns) return SITU_STATUS_OK;
+  snprintf(
+      line, sizeof line,
+      "the CPU computes the prompt itself in this plan, as %.40s does where it sees no GPU: %s; with copies of its "
+      "weights to a GPU the best plan found takes %s",
+      (*instance)->options.cost.engine ? (*instance)->options.cost.engine : "the engine", text_time(a, host_ns),
+      text_time(b, with_ns));
+  return instance_add_note(*instance, line, error);
+}
+
 situ_status place_streamed(situ_plan **plan, situ_instance **instance, const instance_options *options,
                            const situ_solve_options *solve, situ_error *error) {
   int64_t host_ns = SITU_NEVER_NS, with_ns = SITU_NEVER_NS, own_bytes;
+  bool pinned = options->call.fix || options->problem.pins;
   if (!plan_exists(*plan)) return SITU_STATUS_OK;
+  if ((*plan)->problem->costs->offloads && !pinned) return try_hidden(plan, instance, options, solve, error);
   if (!(*plan)->problem->costs->streamed_to) return note_other(*instance, *plan, error);
   streaming s = look(*plan);
   own_bytes = reserved_bytes(*instance, &s);
-  if (s.main_device >= 0 && !options->call.fix && !options->problem.pins) {
+  if (s.main_device >= 0 && !pinned) {
     TRY(reserve_copies(plan, instance, options, solve, own_bytes, error));
     s = look(*plan);
     bool runs = lacking_bytes(*plan, &s, reserved_bytes(*instance, &s) - own_bytes) == 0;

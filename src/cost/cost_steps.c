@@ -49,6 +49,7 @@ bool costs_add_up(situ_costs *c, int64_t x, const situ_costs *more, int64_t y) {
   REQUIRE(more->n_kinds == c->n_kinds && more->n_classes == c->n_classes);
   REQUIRE(!c->collective_ns == !more->collective_ns && !c->end_ns == !more->end_ns);
   arena *scratch = arena_new();
+  c->offloads |= more->offloads;
   bool ok = scratch && add_transfers(c, x, more, y, scratch);
   arena_free(scratch);
   for (int64_t i = 0; ok && i < (int64_t)c->n_operators * c->n_classes; i++)

@@ -38,6 +38,7 @@ struct situ_costs {
   int64_t *end_ns; /* [operator * n_classes + class] the part of it that tokens and results spend between this and the
                       requesting machine (cost/ends.h); NULL: none is on another machine */
   int32_t *streamed_to; /* [class] the accelerator that computes what is on these hosts, -1: they do; NULL: all do */
+  bool offloads;        /* an accelerator computes products of many tokens for hosts (cost/offloaded.h) */
   int32_t *group;      /* [operator] the head of its fused kernel: the head has the time of all, the other members 0 ns;
                           NULL: nothing is fused */
   int64_t *held_bytes; /* [tensor] in memory, where groups hold some more than once; NULL: as the graph says */

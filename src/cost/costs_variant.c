@@ -70,6 +70,7 @@ static situ_costs *copy_costs(const situ_costs *c, int32_t n, int32_t n_classes,
   out->fusion = c->fusion;
   out->overlap = n == 1 ? c->overlap : SITU_OVERLAP_DEFAULT; /* copies overlap */
   out->machine = c->machine;
+  out->offloads = c->offloads;
   out->reserved_bytes = c->reserved_bytes;
   out->n_kernels = c->n_kernels * n;
   out->moved_bytes = sat_mul(c->moved_bytes, n);

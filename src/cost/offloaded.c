@@ -42,6 +42,7 @@ void offloaded_apply(situ_costs *c, const situ_graph *g, const situ_platform *p,
           efficiency_work_of(g->kind_name[g->kind[v]]) == EFFICIENCY_EXPERTS ? HUGE_VAL : PAGEABLE_BYTES_PER_S;
       int64_t copy_ns = streamed_copy_ns(p, p->memory_of[host], p->memory_of[to], bytes, engine->offloaded, max_rate);
       *time = min64(sat_add(there_ns, sat_mul(n_members, copy_ns)), SITU_NEVER_NS - 1);
+      c->offloads = true;
     }
   }
 }

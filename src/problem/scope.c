@@ -37,13 +37,15 @@ void scope_find(scope *out, const situ_problem *p, int32_t form) {
   n[SCOPE_CONTENTION] = p->execution == SITU_EXECUTION_STREAM && p->contention == SITU_CONTENTION_NONE;
   for (int32_t d = 0; d < p->n_devices && p->execution == SITU_EXECUTION_CALLS; d++)
     n[SCOPE_HOSTS] += p->platform->devices[d].is_host && !p->unused[d];
+  n[SCOPE_OFFLOAD] = p->costs->offloads;
   n[SCOPE_COPIES] = p->n_copies > 1 ? p->n_copies : 0;
 }
 
 const char *scope_name(scope_code code) {
-  static const char *const names[SCOPE_CODES] = {
-      "operators", "granularity", "kernels",  "colocation", "activations", "rules",   "pins",       "unused", "reserve",
-      "calls",     "contiguous",  "replicas", "limit",      "form",        "overlap", "contention", "hosts",  "copies"};
+  static const char *const names[SCOPE_CODES] = {"operators",  "granularity", "kernels", "colocation", "activations",
+                                                 "rules",      "pins",        "unused",  "reserve",    "calls",
+                                                 "contiguous", "replicas",    "limit",   "form",       "overlap",
+                                                 "contention", "hosts",       "offload", "copies"};
   return (unsigned)code < SCOPE_CODES ? names[code] : "unknown";
 }
 

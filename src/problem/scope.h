@@ -25,7 +25,8 @@ typedef enum scope_code {
   SCOPE_FORM,
   SCOPE_OVERLAP,
   SCOPE_CONTENTION,
-  SCOPE_HOSTS, /* calls: a host runs any number of operators at once */
+  SCOPE_HOSTS,   /* calls: a host runs any number of operators at once */
+  SCOPE_OFFLOAD, /* an accelerator computes products of many tokens for hosts */
   SCOPE_COPIES
 } scope_code;
 enum { SCOPE_CODES = SCOPE_COPIES + 1 };

@@ -123,6 +123,7 @@ static void add_rest(text_buffer *t, const scope *s, scope_code code) {
     case SCOPE_OVERLAP: text_add(t, "overlap %s", situ_overlap_name(p->overlap)); return;
     case SCOPE_CONTENTION: text_add(t, "links without contention"); return;
     case SCOPE_HOSTS: text_add(t, "hosts run independent operators at once"); return;
+    case SCOPE_OFFLOAD: text_add(t, "a GPU computes products of many tokens for hosts"); return;
     case SCOPE_COPIES: text_add(t, "%d copies", (int)n); return;
   }
 }

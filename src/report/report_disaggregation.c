@@ -65,12 +65,12 @@ static void add_verdict(const fact_lines *f, const situ_disaggregation *s) {
     FACT(f, "together", "no plan was found where each copy does both");
   bool both = of->together_requests_per_s > 0 && max > 0;
   if (both && of->together_request_ns > 0)
-    FACT(f, "apart", "%.2f times as many requests at most; a request in %.2f of the time",
+    FACT(f, "apart", "%.2f times as many requests at best; a request in %.2f of the time",
          max / of->together_requests_per_s, (double)s->rows[0].request_ns / (double)of->together_request_ns);
   else if (both)
-    FACT(f, "apart", "%.2f times as many requests at most", max / of->together_requests_per_s);
+    FACT(f, "apart", "%.2f times as many requests at best", max / of->together_requests_per_s);
   if (of->max_requests_per_s > 0)
-    FACT(f, "at most", "%s requests/s, proved for these devices and streams%s%s%s",
+    FACT(f, "at most", "%s requests/s, proved for these devices and streams, one prompt at a time%s%s%s",
          rates_text(rate, of->max_requests_per_s), keep ? ", " : "", keep ? keep : "", keep ? " whole" : "");
 }
 

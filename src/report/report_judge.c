@@ -83,7 +83,8 @@ static void add_verdict(const fact_lines *f, const situ_judgement *j) {
     FACT(f, "verdict", "it runs, and no faster plan was found");
   else
     FACT(f, "verdict", "it runs, and takes %s longer than the best plan found", percent_text(a, loss(j)));
-  if (plan_exists(j->best) && j->best->lower_bound_ns > 0)
+  bool below = plan_exists(j->given) && plan_exists(j->best) && j->given->value_ns < j->best->lower_bound_ns;
+  if (plan_exists(j->best) && j->best->lower_bound_ns > 0 && !below) /* else they are not of one space */
     FACT(f, "bound", "no plan takes less than %s%s", exact_time(a, j->best->lower_bound_ns),
          j->best->problem->guessed ? ", for guessed costs" : "");
   report_scope(f, j->best->problem, j->best->form);

@@ -6,6 +6,8 @@
 #include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/fail.h"
+#include "cost/streamed.h"
+#include "platform/platform.h"
 
 typedef struct writing {
   text_buffer *out;
@@ -59,7 +61,12 @@ static void add_split(writing *w) {
   int32_t n_gpu_layers = 0, n_runs = l->n_runs;
   for (int32_t i = w->from; i < n_runs; i++) n_gpu_layers += l->count[i];
   if (n_gpu_layers == 0 && !w->head_alone) {
-    text_add(w->out, "-dev none -ngl 0");
+    int32_t helper =
+        w->p->costs->offloads ? streamed_to(w->p->platform, platform_home(w->p->platform), w->p->unused) : -1;
+    text_add(w->out, "-dev ");
+    add_list(
+        w, helper < 0 || w->device[helper].server ? "none" : name_of(w, helper)); /* it computes prompts for the CPU */
+    text_add(w->out, " -ngl 0");
     return;
   }
   int32_t n_ahead = n_gpu_layers > 0 ? w->n_ahead : 0; /* they follow the last layer */

@@ -396,6 +396,28 @@ def test_without_a_gpu_the_cpu_computes_the_prompt():
     assert of_command("llama-server -m model.gguf -dev none", *on)["value_ns"] == alone["value_ns"]
 
 
+def test_the_bound_is_none_above_a_cpu_that_computes_the_prompt_itself():
+    """Copies of weights may take longer than the CPU: then the plan hides the GPU, and nothing is claimed that this command
+    refutes. Where the GPU helps a plan on the CPU, the command shows it."""
+    llm_files.write("m.gguf", *llm_files.moe("qwen3moe", 8, 256, 8, 2, 64, 3200, 4, 2, 512, kind="Q4_0", out_kind="Q8_0"))
+    for rig in ("cpu+v100-16g", "cpu+4*v100-16g@nvlink"):
+        on = ["m.gguf", "--platform", rig, "--context", "512", "--prompt", "64", "--generate", "8", "--steps", "60"]
+        helped, alone = ([of_command(f"llama-server -m m.gguf {flags}", *on)["value_ns"] for flags in ("-ngl 0", "-dev none -ngl 0")])
+        for groups in ([], ["--tensor-parallel", "auto"], ["--tensor-parallel", "1"]):
+            found = situ_json("place", *on, *groups, "--write", "llama.cpp=flags")
+            assert found["value_ns"] == alone < helped and "-dev none" in pathlib.Path("flags").read_text(), (rig, groups, alone, helped, found)
+        judged = situ_json("judge", "llama-server -m m.gguf -dev none -ngl 0", *on)
+        assert judged["lower_bound_ns"] <= alone, (judged["lower_bound_ns"], alone)
+    on = ["m.gguf", "--platform", "cpu+rtx3090", "--context", "2048", "--prompt", "1024", "--steps", "60", "--fix", "cpu.json", "--granularity", "layer"]
+    names = [row[0] for row in json.loads(situ("place", "m.gguf", "--platform", "cpu", "--steps", "1", "-o", "p.json") and pathlib.Path("p.json").read_text())["operators"]]
+    pathlib.Path("cpu.json").write_text(json.dumps(dict.fromkeys(names, "cpu")))
+    found = situ_json("place", *on, "--write", "llama.cpp=flags")
+    assert pathlib.Path("flags").read_text().startswith("-dev CUDA0 -ngl 0 "), pathlib.Path("flags").read_text()
+    assert "offload" in [row["code"] for row in found["scope"]], found["scope"]
+    command = f"llama-server -m m.gguf {pathlib.Path('flags').read_text().splitlines()[0]}"
+    assert of_command(command, *on[:7])["value_ns"] == found["value_ns"], command
+
+
 def test_vllm_reads_tokens_with_units():
     """By its help: 1k is 1,000, 1K is 1,024, 25.6k is 25,600; auto and -1 let it choose."""
     on = [language_model(), "--platform", "cpu+2*rtx3090"]
