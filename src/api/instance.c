@@ -102,38 +102,16 @@ static situ_status read_scene(situ_instance *i, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-/* Sizes are those of groups of k, which overstates them on a device of another number of members. So that no proof says
- * that it is too small, it must have memory for everything, as often as inputs can be in flight. */
-static situ_status refuse_smaller(const situ_costs *c, const situ_instance *i, const situ_platform *platform, int32_t k,
-                                  situ_error *error) {
-  const situ_graph *g = i->model->graph;
-  const situ_problem_options *o = &i->options.problem;
-  bool few = o->schedule == SITU_SCHEDULE_1F1B; /* keeps no more inputs than there are stages */
-  int64_t all = 0, inputs = max64(max64(o->in_flight, o->copies), platform->n_devices);
-  if (!few) inputs = max64(inputs, o->micro_batches);
-  for (int32_t t = 0; t < g->n_tensors; t++) all = sat_add(all, sat_mul(inputs, c->held_bytes[t]));
-  for (int32_t v = 0; v < g->n_operators; v++) all = sat_add(all, g->weight_bytes[v]);
-  for (int32_t d = 0; d < platform->n_devices; d++)
-    if (platform_members(platform, d) != k && !(i->unused && i->unused[d]) &&
-        all > platform->memory_bytes[platform->memory_of[d]])
-      return fail_with(error, SITU_STATUS_UNSUPPORTED, platform->devices[d].name,
-                       "is no group of %d like the others, and too small to hold the whole training step: leave it out "
-                       "(--unused %s)",
-                       (int)k, platform->devices[d].name);
-  return SITU_STATUS_OK;
-}
-
 /* Training keeps tensors for long, and those that each member of a group has all of, as often as there are members. */
 static situ_status hold_tensors(situ_costs *c, const situ_instance *i, const situ_platform *platform,
                                 situ_error *error) {
   const situ_graph *g = i->model->graph;
-  int32_t k = 1;
   if (!i->split || !g->made_training) return SITU_STATUS_OK;
-  for (int32_t d = 0; d < platform->n_devices; d++)
-    if (platform_members(platform, d) > k) k = platform_members(platform, d);
+  int32_t k = instance_max_members(platform), smaller = instance_find_smaller(i, platform);
+  if (smaller >= 0) return instance_refuse_smaller(platform, smaller, error);
   if (!(c->held_bytes = ARENA_NEW(c->arena, int64_t, g->n_tensors))) return fail_no_memory(error);
   for (int32_t t = 0; t < g->n_tensors; t++) c->held_bytes[t] = training_split_held_bytes(i->split, t, k);
-  return refuse_smaller(c, i, platform, k, error);
+  return SITU_STATUS_OK;
 }
 
 situ_status instance_estimate(situ_costs **out, situ_costs **secondary, const situ_instance *i,
@@ -363,6 +341,16 @@ static situ_status note_shared(situ_instance *i, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
+static situ_status note_left_out(situ_instance *i, situ_error *error) {
+  char line[512];
+  int k = instance_max_members(i->platform);
+  if (!i->left_out) return SITU_STATUS_OK;
+  snprintf(line, sizeof line,
+           "left out: %s, no group of %d and too small for the whole training step, whose sizes count as split over %d",
+           i->left_out, k, k);
+  return instance_add_note(i, line, error);
+}
+
 /* What is sure to be refused at the end is refused now. */
 static situ_status read_writers(situ_instance *i, situ_error *error) {
   const instance_options *o = &i->options;
@@ -389,6 +377,8 @@ static situ_status open_steps(situ_instance *i, const instance_options *options,
   TRY(instance_read_rules(i, error));
   TRY(read_scene(i, error));
   TRY(read_unused(i, error));
+  TRY(instance_leave_smaller(i, error));
+  TRY(note_left_out(i, error));
   TRY(read_costs(i, error));
   TRY(make_copies(i, error));
   TRY(read_constraints(i, error));

@@ -27,6 +27,7 @@ struct situ_instance {
   situ_problem *problem;
   int32_t *pins;             /* [n_operators], or NULL when nothing is pinned */
   bool *unused;              /* [n_devices], or NULL when every device may be used */
+  const char *left_out;      /* devices that instance_leave_smaller added to these; NULL: none */
   int32_t *together;         /* [n_operators] keys of what stays together, or NULL */
   rule_set *rules;           /* of the model's graph; NULL: none */
   const tensor_split *split; /* of the model's graph, in the arena, where devices are groups; else NULL */
@@ -54,9 +55,17 @@ bool instance_shares_text(char into[INSTANCE_SHARES_BYTES], const situ_instance 
 enum { INSTANCE_GROUP_SIZES = 16 };
 int32_t instance_group_sizes(int32_t sizes[INSTANCE_GROUP_SIZES], int32_t max);
 /* Replaces the platform of an instance, whose model is read, by that of its groups (platform/grouped.h), if the options
- * name a size. UNSUPPORTED for training steps, BAD_ARGUMENT for
- * times of the model. */
+ * name a size. BAD_ARGUMENT for times of the model. */
 situ_status instance_make_groups(situ_instance *instance, situ_error *error);
+/* Training steps in groups: sizes of tensors count as split over the largest of them, which overstates them on a device
+ * of another size. So that no proof says that it is too small, such a device must have memory for everything, as often
+ * as inputs can be in flight. The first that has not, and may be used; -1: none. */
+int32_t instance_find_smaller(const situ_instance *instance, const situ_platform *platform);
+int32_t instance_max_members(const situ_platform *platform);
+/* UNSUPPORTED, with what to do. */
+situ_status instance_refuse_smaller(const situ_platform *platform, int32_t device, situ_error *error);
+/* Leaves those devices unused (left_out), unless no group remains or operators are pinned: then they are refused. */
+situ_status instance_leave_smaller(situ_instance *instance, situ_error *error);
 /* Replaces a platform by that which the costs of the instance are for: with classes by network distance, and links of
  * accelerators through their host. */
 situ_status instance_scene(situ_platform **platform, const situ_instance *instance, situ_error *error);

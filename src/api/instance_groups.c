@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/instance.h"
+#include "base/checked.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "cost/efficiency.h"
@@ -13,6 +14,7 @@
 #include "read/reader.h"
 
 static const double MIN_SHARE = 1e-4;
+enum { NAMED_DEVICES = 3 };
 
 /* Shares of the members of one group, as in "3,1". *n: how many; 0: the text has none. */
 static situ_status read_shares(double share[INSTANCE_MAX_SHARES], int32_t *n, const char *text, situ_error *error) {
@@ -170,4 +172,72 @@ situ_status instance_make_groups(situ_instance *i, situ_error *error) {
   i->ungrouped = i->own_platform;
   i->platform = i->own_platform = grouped;
   return SITU_STATUS_OK;
+}
+
+/* ---- devices beside the groups of a training step ---- */
+
+int32_t instance_max_members(const situ_platform *platform) {
+  int32_t k = 1;
+  for (int32_t d = 0; d < platform->n_devices; d++)
+    if (platform_members(platform, d) > k) k = platform_members(platform, d);
+  return k;
+}
+
+/* All that a device may have to hold at once; an operator that runs may also need the whole of what replicas share. */
+static int64_t step_bytes(const situ_instance *i, const situ_platform *platform, int32_t k) {
+  const situ_graph *g = i->model->graph;
+  const situ_problem_options *o = &i->options.problem;
+  bool few = o->schedule == SITU_SCHEDULE_1F1B; /* keeps no more inputs than there are stages */
+  int64_t all = 0, running = 0, inputs = max64(max64(o->in_flight, o->copies), platform->n_devices);
+  if (!few) inputs = max64(inputs, o->micro_batches);
+  for (int32_t t = 0; t < g->n_tensors; t++)
+    all = sat_add(all, sat_mul(inputs, training_split_held_bytes(i->split, t, k)));
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    all = sat_add(all, g->weight_bytes[v]);
+    running = max64(running, sat_add(g->workspace_bytes[v], sat_mul(2, g->weight_bytes[v])));
+  }
+  return sat_add(all, running);
+}
+
+int32_t instance_find_smaller(const situ_instance *i, const situ_platform *platform) {
+  int32_t k = instance_max_members(platform);
+  int64_t all = step_bytes(i, platform, k);
+  for (int32_t d = 0; d < platform->n_devices; d++)
+    if (platform_members(platform, d) != k && !(i->unused && i->unused[d]) &&
+        all > platform->memory_bytes[platform->memory_of[d]])
+      return d;
+  return -1;
+}
+
+situ_status instance_refuse_smaller(const situ_platform *platform, int32_t d, situ_error *error) {
+  return fail_with(error, SITU_STATUS_UNSUPPORTED, platform->devices[d].name,
+                   "is no group of %d like the others, and too small to hold the whole training step: leave it out "
+                   "(--unused %s)",
+                   (int)instance_max_members(platform), platform->devices[d].name);
+}
+
+static bool has_group(const situ_instance *i) {
+  int32_t k = instance_max_members(i->platform);
+  for (int32_t d = 0; d < i->platform->n_devices; d++)
+    if (platform_members(i->platform, d) == k && !(i->unused && i->unused[d])) return true;
+  return false;
+}
+
+situ_status instance_leave_smaller(situ_instance *i, situ_error *error) {
+  text_buffer names = {0};
+  int32_t n = 0;
+  if (!i->split || !i->model->graph->made_training) return SITU_STATUS_OK;
+  bool open = !i->options.call.fix && !i->options.problem.pins && has_group(i);
+  for (int32_t d; open && (d = instance_find_smaller(i, i->platform)) >= 0; n++) {
+    if (!i->unused && !(i->unused = ARENA_ZERO(i->arena, bool, i->platform->n_devices))) return fail_no_memory(error);
+    i->unused[d] = true;
+    if (n < NAMED_DEVICES) text_add(&names, "%s%.64s", n == 0 ? "" : ", ", i->platform->devices[d].name);
+  }
+  i->scene.unused = i->unused;
+  if (n == 0) return SITU_STATUS_OK;
+  if (n > NAMED_DEVICES) text_add(&names, " and %d more", (int)n - NAMED_DEVICES);
+  char *text = text_take(&names);
+  i->left_out = text ? arena_string(i->arena, text) : NULL;
+  free(text);
+  return i->left_out && i->unused ? SITU_STATUS_OK : fail_no_memory(error);
 }

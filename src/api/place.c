@@ -130,8 +130,13 @@ static situ_status place_best_groups(situ_plan **out, situ_instance **instance, 
   if (hidden && n > 1)
     (*instance)->all_verified_ns = min64((*instance)->all_verified_ns, max64((*out)->verified_ns, 0));
   if (status == SITU_STATUS_OK && n > 1) {
-    variants_describe(&note, rows, n, "devices that split operators, and the best plan",
-                      "no plan whose groups are all of one of these takes");
+    const char *beside = ""; /* what no bound covers */
+    char tail[320];
+    for (int32_t i = 0; i < n; i++)
+      if (*rows[i].left_out) beside = rows[i].left_out;
+    snprintf(tail, sizeof tail, "no plan whose groups are all of one of these%s%s%s takes", *beside ? ", without " : "",
+             beside, *beside ? " beside them," : "");
+    variants_describe(&note, rows, n, "devices that split operators, and the best plan", tail);
     status = add_note(*instance, &note, &single, error);
   }
   text_free(&note);

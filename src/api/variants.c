@@ -1,5 +1,7 @@
 #include "api/variants.h"
 
+#include <stdio.h>
+
 #include "base/checked.h"
 #include "plan/group_times.h"
 
@@ -49,6 +51,7 @@ static void find_collectives(variant *row, const situ_plan *plan) {
 
 void variants_keep_best(situ_plan **best, situ_instance **its, situ_plan *plan, situ_instance *instance, variant *row) {
   bool exists = plan_exists(plan);
+  snprintf(row->left_out, sizeof row->left_out, "%s", instance->left_out ? instance->left_out : "");
   row->value_ns = exists ? plan->value_ns : SITU_NEVER_NS;
   if (exists) find_collectives(row, plan);
   bool none = plan->outcome == SITU_OUTCOME_INFEASIBLE;

@@ -9,6 +9,7 @@
 typedef struct variant {
   char name[INSTANCE_SHARES_BYTES]; /* for people; "": left out */
   int32_t number;                   /* what makes it a variant */
+  char left_out[200];               /* devices that nothing is on beside groups, by instance_leave_smaller; "": none */
   int64_t value_ns, bound_ns;       /* SITU_NEVER_NS: there is no plan; the bound is that of plans of this variant */
   int64_t verified_ns;              /* of the bound; SITU_NEVER_NS: it is proved that there is no plan; 0: nothing */
   int64_t split_ns;      /* of a plan that splits nothing, although it could: all of it on one group; else 0 */

@@ -230,6 +230,26 @@ def test_devices_of_another_size_than_the_groups_are_no_part_of_false_proofs():
     situ("place", *step, "--platform", "cpu+2*v100-16g", "--tensor-parallel", 2)
 
 
+def test_devices_too_small_for_the_step_are_left_out_beside_groups():
+    """A host of 1 GB does not hold the step, whose sizes count as split: it is left out, which scope and note say, and so do the
+    bound of `auto`, which covers it nowhere, and the plan file. Who pins something there is refused."""
+    step = ["builtin:gpt2?layers=4&seq=512&batch=8", "--training", "--objective", "throughput", "--micro-batches", 4, "--steps", 20]
+    machine = ["--platform", "cpu(1GB,80GB/s,2TF)+4*v100-16g", "--tensor-parallel"]
+    named = json.loads(situ("place", *step, *machine, 2, "--unused", "cpu", "--json"))
+    found = json.loads(situ("place", *step, *machine, 2, "-o", "plan.json", "--json"))
+    assert "leave cpu unused" in found["space"] and found["value_ns"] == named["value_ns"], found["space"]
+    assert (found["space"], found["lower_bound_ns"]) == (named["space"], named["lower_bound_ns"])
+    assert any("left out: cpu, no group of 2" in note for note in found["notes"]), found["notes"]
+    assert not any("left out" in note for note in named["notes"]), named["notes"]
+    situ("check", "plan.json", "--require-proof" if found["outcome"] == "optimal" else "--json")
+    text = " ".join(situ("place", *step, *machine, "auto").split())
+    assert "no plan whose groups are all of one of these, without cpu beside them, takes less than" in text, text
+    text = " ".join(situ("place", *step, "--platform", "cpu+4*v100-16g", "--tensor-parallel", "auto").split())
+    assert "no plan whose groups are all of one of these takes less than" in text, text
+    pathlib.Path("pins.json").write_text(json.dumps({found["placement"].__iter__().__next__(): "cpu"}))
+    situ("place", *step, *machine, 2, "--fix", "pins.json", code=3, err="leave it out")
+
+
 def test_training_of_a_gguf_is_not_by_llamacpp():
     """PyTorch and its like train, with activations of the type of the weights: 2 bytes of F16, of which a norm of 64 tokens of width 256
     reads and writes as many. llama.cpp keeps 4 and has rates of its own."""
