@@ -111,6 +111,7 @@ static void unknown_lines(text_buffer *t, const situ_sizing *s, const situ_repor
 static char *size_text(const situ_sizing *s, const situ_report_options *options) {
   text_buffer t = {0};
   bool proved = false, guessed = false;
+  int32_t missed = 0;
   style_add(&t, options, STYLE_BOLD, s->model);
   text_add(&t, ", the smallest platform for %s\n\n", s->goal.text);
   rows_text(&t, add_candidates, s, options);
@@ -121,6 +122,10 @@ static char *size_text(const situ_sizing *s, const situ_report_options *options)
   if (proved)
     text_add(&t, "  impossible: %s that no plan meets the goal%s\n", guessed ? "shown" : "proved",
              guessed ? ", for guessed costs" : "");
+  for (int32_t i = 0; i < s->answer; i++) missed += s->rows[i].finding == SITU_SIZE_MISSED;
+  if (missed > 0)
+    text_add(&t, "  not proved: %d candidate%s before the answer may have a plan that was not found\n", (int)missed,
+             missed == 1 ? "" : "s");
   scope_lines(&t, s, options);
   unknown_lines(&t, s, options);
   if (s->n < s->n_candidates)
