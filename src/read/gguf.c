@@ -39,24 +39,12 @@ static int64_t of_block(const gguf_model *g, const char *name, int32_t block, in
   return value < 0 || value > MAX_VALUE ? default_value : value;
 }
 
-/* Every how many blocks one looks back to the beginning where the file has a window and says no more. */
-static int64_t built_in_pattern(const char *architecture) {
-  static const struct {
-    const char *name;
-    int64_t period;
-  } rows[] = {{"gemma2", 2}, {"gemma3", 6},  {"gemma3n", 5}, {"gpt-oss", 2},
-              {"llama4", 4}, {"cohere2", 4}, {"olmo2", 4}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (strcmp(rows[i].name, architecture) == 0) return rows[i].period;
-  return 0;
-}
-
 static int64_t window_of(const gguf_model *g, int32_t block) {
   int64_t window = own(g, "attention.sliding_window", strcmp(g->architecture, "gemma2") == 0 ? 4096 : 0);
   const gguf_key *pattern = own_key(g, "attention.sliding_window_pattern");
   if (window == 0 || strcmp(g->architecture, "phi3") == 0) return 0;
   if (pattern && pattern->is_array) return gguf_int(pattern, (uint64_t)block, 0) ? window : 0;
-  int64_t period = gguf_int(pattern, 0, built_in_pattern(g->architecture));
+  int64_t period = gguf_int(pattern, 0, lm_window_period(g->architecture));
   return period <= 0 || block % period < period - 1 ? window : 0;
 }
 
@@ -71,6 +59,7 @@ static lm_layer layer_of(const gguf_model *g, int32_t block) {
   int64_t shared = own(g, "attention.shared_kv_layers", 0);
   if (strcmp(g->architecture, "gemma3n") == 0 && shared == 0 && g->out->n_blocks > 20) shared = g->out->n_blocks - 20;
   l.shares_cache = block >= g->out->n_blocks - shared;
+  l.recurrent = own_key(g, "attention.head_count_kv") && l.kv_heads == 0; /* 0 of a list marks it */
   return l;
 }
 
@@ -104,6 +93,10 @@ static situ_status describe(const gguf_model *g, situ_error *error) {
   m->inner = own(g, "ssm.inner_size", 0);
   m->state = own(g, "ssm.state_size", own(g, "wkv.head_size", 0));
   m->groups = own(g, "ssm.group_count", 0);
+  m->index_heads = own(g, "attention.indexer.head_count", 0);
+  m->index_key = own(g, "attention.indexer.key_length", 0);
+  m->index_top = own(g, "attention.indexer.top_k", 0);
+  m->keys_are_values = strncmp(g->architecture, "gemma4", 6) == 0;
   m->activation_bytes = 4;
   m->masks = true;
   m->crops_last = crops_last(g->architecture);

@@ -29,6 +29,7 @@ typedef struct lm_layer {
   int64_t heads, kv_heads, key, value; /* key, value: elements of a head */
   int64_t window;                      /* attention looks back so far; 0: to the beginning */
   bool shares_cache;                   /* it reads the cache of an earlier block */
+  bool recurrent;                      /* it keeps a state, and no cache, whatever its products are called */
 } lm_layer;
 
 typedef struct lm {
@@ -40,13 +41,17 @@ typedef struct lm {
   int64_t experts_used, experts;      /* of a token; in all, 0: the file does not say */
   int64_t latent_rank;                /* attention over a latent vector (MLA): its elements; 0 for others */
   int64_t conv, inner, state, groups; /* recurrent blocks: kernel, channels, elements by channel, groups */
-  int64_t activation_bytes;           /* of an element of activations */
-  bool masks;                         /* llama.cpp runs it, which has masks of attention as tensors */
-  bool crops_last;                    /* so far as results are not asked for, it ends after the last attention */
-  lm_layer *layers;                   /* [n_blocks] */
-  bool doubted;                       /* its structure is inferred from names alone (read/lm_doubts.h) */
-  int64_t absent_blocks;              /* of the trunk, without any weight */
-  bool reads_whole;                   /* an encoder: it reads a whole text at once and generates nothing */
+  /* Sparse attention: an indexer of so many heads, with one key of so many elements in the cache for all of them,
+   * chooses the tokens that are looked at; 0: there is none. */
+  int64_t index_heads, index_key, index_top;
+  bool keys_are_values;     /* blocks without a product for values take the keys */
+  int64_t activation_bytes; /* of an element of activations */
+  bool masks;               /* llama.cpp runs it, which has masks of attention as tensors */
+  bool crops_last;          /* so far as results are not asked for, it ends after the last attention */
+  lm_layer *layers;         /* [n_blocks] */
+  bool doubted;             /* its structure is inferred from names alone (read/lm_doubts.h) */
+  int64_t absent_blocks;    /* of the trunk, without any weight */
+  bool reads_whole;         /* an encoder: it reads a whole text at once and generates nothing */
   /* Of an encoder before a decoder, whose blocks are those above (read/lm_pair.h); NULL: there is none. */
   const char *encoder, *decoder; /* the stacks of blocks, as in lm_place */
   int32_t n_encoder_blocks;      /* 0: by the tensors */
@@ -110,6 +115,11 @@ typedef enum lm_group { LM_ATTENTION, LM_CROSS, LM_DENSE, LM_ROUTED, LM_SHARED }
 lm_role lm_role_of(const char *within, int32_t rank, bool wide, bool back);
 /* LM_CROSS: attention of a decoder to what its encoder has read. LM_DENSE also for the norms around it. */
 lm_group lm_group_of(const char *within);
+/* What products of attention are called: words for lm_has_word. Latent: keys and values together, of low rank (MLA). */
+extern const char lm_queries[], lm_keys[], lm_values[], lm_latent[], lm_fused[];
+/* Of an architecture whose files state a window alone: one block of so many looks back to the beginning, by GGUF's name
+ * or that of Hugging Face; 0: all have the window. */
+int64_t lm_window_period(const char *architecture);
 /* Whether `within` has one of the words: a list with a space before and after each; a word is bounded by . _ or an end.
  */
 bool lm_has_word(const char *within, const char *words);

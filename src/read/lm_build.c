@@ -13,19 +13,12 @@
 #include "base/fail.h"
 #include "graph/builder.h"
 #include "graph/graph.h"
+#include "read/lm_caches.h"
 #include "read/lm_doubts.h"
 #include "read/lm_known.h"
 #include "read/lm_operators.h"
 
-enum {
-  PAD_CELLS = 256,
-  STATE_BYTES = 4,
-  MASK_BYTES = 2,
-  TOKEN_BYTES = 4,
-  LOGIT_BYTES = 4,
-  MAX_SET = 512,
-  MAX_ENDS = 4
-};
+enum { STATE_BYTES = 4, MASK_BYTES = 2, TOKEN_BYTES = 4, LOGIT_BYTES = 4, MAX_SET = 512, MAX_ENDS = 4 };
 
 /* Tensors that the next operator reads. */
 typedef struct value_set {
@@ -145,26 +138,9 @@ static situ_status add_plain(building *b, value_set *out, const char *name, cons
 
 /* ---- one block ---- */
 
-/* The operators of a part of a block by role; -1 ends a list. */
-typedef struct block_part {
-  const lm_operator *ops;
-  int32_t n;
-  char prefix[96];
-  int32_t block;
-} block_part;
-
 /* Of a part: LM_ATTENTION, LM_CROSS, or LM_DENSE for all that feeds forward. */
 static bool is_of(const lm_operator *w, lm_group part) {
   return part == LM_DENSE ? w->group != LM_ATTENTION && w->group != LM_CROSS : w->group == part;
-}
-
-/* An operator with one of the words; `cross`: of the attention to the encoder, else of all others. */
-static const lm_operator *find(const block_part *p, bool cross, const char *words) {
-  for (int32_t i = 0; i < p->n; i++)
-    if ((p->ops[i].group == LM_CROSS) == cross && p->ops[i].role != LM_NORM && p->ops[i].role != LM_INNER_NORM &&
-        lm_has_word(p->ops[i].within, words))
-      return &p->ops[i];
-  return NULL;
 }
 
 static lm_layer layer_of(const building *b, int32_t block) {
@@ -175,108 +151,24 @@ static lm_layer layer_of(const building *b, int32_t block) {
   return block < b->model->n_blocks && b->model->layers ? b->model->layers[block] : (lm_layer){0};
 }
 
-/* The elements of a token in the cache of a block, and the work of a query for each: 2 FLOP for each element of the key
- * and of the value. */
-typedef struct cache {
-  int64_t row, work;
-  bool guessed; /* the file does not say the heads, or its shapes are others */
-} cache;
-
-static cache cache_of(building *b, const block_part *p, bool cross) {
-  lm_layer l = layer_of(b, p->block);
-  const lm_operator *k = find(p, cross, " attn_k k_proj self.key key_proj k_lin attn.k ");
-  const lm_operator *v = find(p, cross, " attn_v v_proj self.value value_proj v_lin attn.v ");
-  const lm_operator *q = find(p, cross, " attn_q q_proj self.query query_proj q_lin attn.q ");
-  const lm_operator *latent = find(p, cross, " attn_kv_a_mqa kv_a_proj_with_mqa "),
-                    *full = find(p, cross, " attn_kv_b ");
-  const lm_operator *fused = find(p, cross, " attn_qkv qkv_proj query_key_value c_attn W_pack wqkv Wqkv ");
-  bool linear = find(p, cross, " ssm_conv1d ssm_a ssm_alpha ssm_beta ssm_ba linear_attn A_log mamba ") != NULL;
-  cache c = {0};
-  if (latent && b->model->latent_rank > 0 && !full) {
-    c.row = latent->out;
-    c.work = sat_mul(2 * l.heads, sat_add(latent->out, b->model->latent_rank));
-    return c;
-  }
-  if (!k && !latent && (!fused || linear)) return c;
-  int64_t value = l.value > 0 ? l.value : l.key;
-  c.guessed = l.heads <= 0 || l.key <= 0;
-  c.row = sat_mul(l.kv_heads, l.key + value);
-  c.work = sat_mul(2 * l.heads, l.key + value);
-  if (latent) c.row = sat_mul(l.heads, l.key + value);
-  int64_t shape = k && v ? sat_add(k->out, v->out) : k ? sat_mul(2, k->out) : 0;
-  if (c.row == 0 && fused) c.row = fused->out - b->model->n_embd;
-  if (c.work == 0) c.work = sat_mul(4, q ? q->out : b->model->n_embd);
-  bool differs = shape > 0 && c.row > 0 && shape != c.row;
-  c.guessed |= differs;
-  if (differs && b->notes && p->block < 1)
-    text_add(b->notes,
-             "the cache of block %d takes %lld elements of a token by the hyper-parameters, %lld by the shapes; the "
-             "former is used\n",
-             (int)p->block, (long long)c.row, (long long)shape);
-  if (c.row <= 0) c.row = shape;
-  return c;
-}
-
-/* The elements of the state that a recurrent block keeps of a stream; 0 where it keeps none. */
-static int64_t state_of(const building *b, const block_part *p) {
-  const lm *m = b->model;
-  const lm_operator *k = find(p, false, " time_mix_key time_mix_receptance ");
-  if (find(p, false, " ssm_conv1d ssm_a ssm_in linear_attn mamba mixer A_log ") && m->state > 0)
-    return sat_add(sat_mul(m->conv > 0 ? m->conv - 1 : 0, sat_add(m->inner, sat_mul(2 * m->groups, m->state))),
-                   sat_mul(m->state, m->inner));
-  if (find(p, false, " shortconv conv ") && m->conv > 0 && m->state == 0) return sat_mul(m->n_embd, m->conv - 1);
-  if (k) return sat_mul(m->n_embd, 2 + (m->state > 0 ? m->state : 64));
-  return 0;
-}
-
-static int64_t most_tokens(const lm_step *step) { return step->micro_batch > 0 ? step->micro_batch : LM_MICRO_BATCH; }
-
-static int64_t cells_of(const building *b, const lm_layer *l) {
-  int64_t cells = b->step->cells;
-  if (l->window > 0) cells = min64(cells, sat_add(l->window, most_tokens(b->step)));
-  return (cells + PAD_CELLS - 1) / PAD_CELLS * PAD_CELLS; /* cells are at most 2^28 */
-}
-
-/* What attention meets in a step: tokens that look, what each of them sees, rows that are read and written for a
- * stream, and the bytes of its cache. */
-typedef struct reach {
-  double tokens, seen, rows;
-  int64_t cached_bytes;
-} reach;
-
-static reach reach_of(const building *b, const block_part *p, cache c, bool cross) {
-  lm_layer l = layer_of(b, p->block);
-  const lm_step *s = b->step;
-  double source = (double)s->source, tokens = (double)s->tokens, before = s->context;
-  int64_t row = sat_round(ceil((double)c.row * s->cell_bytes));
-  if (b->encoding) return (reach){.tokens = source, .seen = source, .rows = 2 * source};
-  if (cross)
-    return (reach){
-        .tokens = tokens, .seen = source, .rows = source, .cached_bytes = sat_mul(sat_mul(s->source, s->caches), row)};
-  reach r = {.tokens = tokens, .seen = before + (tokens + 1) / 2, .rows = before + tokens};
-  if (s->both_ways) r.seen = tokens;
-  if (l.window > 0 && r.seen > (double)l.window) r.seen = (double)l.window;
-  if (l.window > 0 && r.rows > (double)l.window + tokens) r.rows = (double)l.window + tokens;
-  r.rows += tokens;
-  r.cached_bytes = l.shares_cache ? 0 : sat_mul(sat_mul(cells_of(b, &l), s->caches), row);
-  return r;
-}
-
 /* Attention over the cache; FLOPs and bytes as docs/theory/models/language-models.md says. */
-static situ_status add_attention(building *b, value_set *x, const block_part *p, cache c, bool cross, int64_t small,
+static situ_status add_attention(building *b, value_set *x, const block_part *p, lm_cache c, bool cross, int64_t small,
                                  int64_t out) {
   char name[128];
-  reach r = reach_of(b, p, c, cross);
-  double streams = (double)b->step->streams, row = (double)c.row * b->step->cell_bytes;
+  lm_layer l = layer_of(b, p->block);
+  lm_reach r = lm_reach_of(b->step, l, c, cross, b->encoding);
+  double streams = (double)b->step->streams, cell = b->step->cell_bytes;
   snprintf(name, sizeof name, "%s.%s", p->prefix, cross ? "cross_attention" : "attention");
-  situ_operator op = {.name = name,
-                      .kind = "Attention",
-                      .dtype = SITU_DTYPE_F16,
-                      .weight_type = b->step->cell_type ? b->step->cell_type : "f16",
-                      .weight_bytes = sat_add(r.cached_bytes, small),
-                      .split_ways = max64(layer_of(b, p->block).kv_heads, 0),
-                      .flops = sat_round((double)c.work * streams * r.tokens * r.seen),
-                      .moved_bytes = sat_round(row * streams * r.rows + (double)small)};
+  situ_operator op = {
+      .name = name,
+      .kind = "Attention",
+      .dtype = SITU_DTYPE_F16,
+      .weight_type = b->step->cell_type ? b->step->cell_type : "f16",
+      .weight_bytes = sat_add(r.cached_bytes, small),
+      .split_ways = max64(l.kv_heads, 0),
+      .flops = sat_round(((double)c.work * r.seen + (double)c.index_work * r.looked_at) * streams * r.tokens),
+      .moved_bytes =
+          sat_round(((double)c.row * r.rows + (double)c.index_row * r.indexed) * cell * streams + (double)small)};
   value_set made = {0};
   TRY(add(b, &made, op, b->rows, out, x));
   *x = made;
@@ -298,7 +190,7 @@ static situ_status add_state(building *b, value_set *x, const block_part *p, int
   value_set made = {0};
   TRY(add(b, &made, op, b->rows, out, x));
   *x = made;
-  bool stated = b->model->state > 0 || find(p, false, " shortconv conv ");
+  bool stated = b->model->state > 0 || block_find(p, false, " shortconv conv ");
   return stated ? SITU_STATUS_OK : guess(b, SITU_GUESS_STRUCTURE, "state of recurrences");
 }
 
@@ -342,8 +234,8 @@ static situ_status add_residual(building *b, value_set *x, const block_part *p, 
 }
 
 static situ_status attention_part(building *b, value_set *x, const block_part *p) {
-  cache c = cache_of(b, p, false);
-  int64_t state = state_of(b, p), small = small_bytes(p, LM_ATTENTION);
+  lm_cache c = lm_cache_of(b->model, layer_of(b, p->block), p, false, b->notes);
+  int64_t state = lm_state_of(b->model, p), small = small_bytes(p, LM_ATTENTION);
   value_set in = *x, mixed = {0}, ended = {0};
   bool any = false;
   for (int32_t i = 0; i < p->n; i++) any |= is_of(&p->ops[i], LM_ATTENTION) && p->ops[i].role != LM_NORM;
@@ -370,7 +262,7 @@ static situ_status attention_part(building *b, value_set *x, const block_part *p
 
 /* Attention of a decoder to what the encoder made. Its keys and values are made once, when that is read. */
 static situ_status cross_part(building *b, value_set *x, const block_part *p) {
-  cache c = cache_of(b, p, true);
+  lm_cache c = lm_cache_of(b->model, layer_of(b, p->block), p, true, b->notes);
   value_set in = *x, mixed = {0}, ended = {0};
   if (c.row == 0) return SITU_STATUS_OK;
   TRY(add_norms(b, &in, p, LM_CROSS));
@@ -393,7 +285,7 @@ static situ_status cross_part(building *b, value_set *x, const block_part *p) {
 /* The tokens to reserve for: those of a micro-batch that caches can hold. */
 static int64_t micro_batch(const building *b) {
   if (b->encoding) return sat_mul(b->step->source, b->step->caches); /* all at once */
-  int64_t max_tokens = most_tokens(b->step),
+  int64_t max_tokens = lm_most_tokens(b->step),
           all = b->step->cells > 0 ? sat_mul(b->step->cells, b->step->caches) : max_tokens;
   return min64(max_tokens, all);
 }
@@ -424,7 +316,7 @@ static int64_t mask_bytes(const building *b) {
   for (int32_t k = 0; k < b->model->n_blocks; k++)
     if (b->model->layers[k].window > 0) slides = b->model->layers[k];
   if (!b->model->masks || b->step->both_ways || b->step->cells == 0) return 0;
-  int64_t cells = sat_add(cells_of(b, &whole), slides.window > 0 ? cells_of(b, &slides) : 0);
+  int64_t cells = sat_add(lm_cells_of(b->step, whole), slides.window > 0 ? lm_cells_of(b->step, slides) : 0);
   return sat_mul(sat_mul(cells, micro_batch(b)), MASK_BYTES);
 }
 
@@ -785,7 +677,7 @@ situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, tex
     (*out)->streams = step->caches;
     (*out)->prompt = step->prompt;
     (*out)->generate = step->generate;
-    (*out)->micro_batch = most_tokens(step);
+    (*out)->micro_batch = lm_most_tokens(step);
     (*out)->step_tokens = step->encodes ? 0 : sat_mul(step->streams, step->tokens);
     (*out)->n_ahead = model->n_ahead > o.n_beyond ? model->n_ahead : o.n_beyond;
     (*out)->tied_head = b.tied;

@@ -12,12 +12,12 @@ static const char architectures[] =
     "gpt2 gpt_bigcode gpt_neo gpt_neox gpt_neox_japanese gpt_oss gptj granite granite_swa granitemoe "
     "granitemoe_swa granitemoehybrid granitemoeshared helium hunyuan_v1_dense hunyuan_v1_moe hy_v3 "
     "hyperclovax idefics3 internlm internlm2 internlm3 internvl iquestcoder jais jais2 jamba kimi_k2 "
-    "kolibri1 laguna lfm2 lfm2_moe llama llama4 llava llava_next llava_onevision mamba mamba2 mellum "
+    "kimi_linear kolibri1 laguna lfm2 lfm2_moe llama llama4 llava llava_next llava_onevision mamba mamba2 mellum "
     "mimo_v2_flash minicpm minicpm3 minimax_m2 minimax_m3_vl ministral ministral3 mistral mistral3 mixtral "
     "modernbert-decoder moshi mpt nanochat nemotron nemotron_h olmo olmo2 olmo3 olmoe opt paligemma "
     "persimmon phi phi3 phimoe pixtral qwen qwen2 qwen2_5_vl qwen2_moe qwen2_vl qwen3 qwen3_5 qwen3_5_moe "
     "qwen3_moe qwen3_next qwen3_vl qwen3_vl_moe rwkv sarvam_moe seed_oss smollm3 smolvlm solar_open stablelm "
-    "starcoder2 vaultgemma xglm yi zamba2 ";
+    "starcoder2 step3p5 vaultgemma xglm yi zamba2 ";
 
 /* Modules that weights of a block are below, and what is done in them: attention, recurrences, feed-forward parts,
  * experts. docs/formats/language-models.md */
@@ -25,7 +25,7 @@ static const char modules[] =
     " self_attn attn attention self_attention self encoder_attn EncDecAttention SelfAttention DenseReluDense "
     "multi_head_attention linear_attn mamba mixer mamba2 ssm conv shortconv short_conv temporal_block "
     "mlp feed_forward ffn output intermediate block_sparse_moe moe moe_block feed_forward_moe experts shared_experts "
-    "shared_expert shared_mlp shared_head switch_mlp gate router mlp_moe dense dense_mlp wrapped_moe "
+    "shared_expert share_expert shared_mlp shared_head switch_mlp gate router mlp_moe dense dense_mlp wrapped_moe "
     "att crossattention layer lin indexer laurel altup time_mix channel_mix rotary_emb transformer "
     "q_proj k_proj v_proj o_proj gate_proj up_proj down_proj ";
 
@@ -84,9 +84,8 @@ static bool has_role(const lm_operator *ops, int32_t n, lm_group group, lm_role 
 }
 
 const char *lm_doubts_block(const lm *model, const lm_operator *ops, int32_t n) {
-  bool attends =
-      has(ops, n, " q_proj attn_q self.query query_proj ") && has(ops, n, " k_proj attn_k self.key key_proj ");
-  bool values = has(ops, n, " v_proj attn_v self.value value_proj ") || has(ops, n, " kv_b_proj attn_kv_b qkv_proj ");
+  bool attends = has(ops, n, lm_queries) && has(ops, n, lm_keys) && !has(ops, n, lm_latent);
+  bool values = model->keys_are_values || has(ops, n, lm_values) || has(ops, n, lm_fused);
   bool routes = has_role(ops, n, LM_DENSE, LM_ROUTER) || has_role(ops, n, LM_ROUTED, LM_ROUTER) ||
                 has_role(ops, n, LM_ATTENTION, LM_ROUTER) || has_role(ops, n, LM_SHARED, LM_ROUTER);
   if (attends && !values) return "values of attention";

@@ -43,12 +43,6 @@ static const char outside[] =
 /* Words of attention to another stack, in names of encoder-decoders. */
 static const char crossing[] =
     " encoder_attn encoder_attn_layer_norm EncDecAttention crossattention encoder_decoder_attention ";
-static const char queries[] =
-    " q_proj wq wq_a q_a_proj attn_q self.query query_proj q_lin multi_head_attention.query attn.q ";
-static const char keys[] = " k_proj wk attn_k self.key key_proj k_lin multi_head_attention.key attn.k ";
-static const char values[] = " v_proj wv attn_v self.value value_proj v_lin multi_head_attention.value attn.v ";
-static const char latent[] = " kv_a_proj_with_mqa wkv_a attn_kv_a_mqa ";
-static const char fused[] = " qkv_proj qkv query_key_value c_attn W_pack wqkv Wqkv att_proj attn_qkv ";
 static const char closing[] =
     " o_proj out_proj wo attn_output attn_out c_proj dense out_lin Wo attention.dense self_attention.dense "
     "attention.output.dense multi_head_attention.linear attn.o ";
@@ -92,7 +86,7 @@ static bool has_role(const lm_tensor *t, const lm_place *p) {
 
 /* A kernel that is moved over an image, or over sound; that of one channel each, over text, is part of recurrences. */
 static bool is_convolution(const lm_tensor *t, const lm_place *p) {
-  bool stacked = lm_group_of(p->within) == LM_ROUTED;
+  bool stacked = lm_group_of(p->within) == LM_ROUTED || lm_has_word(p->op, " A_log ");
   bool one_channel = t->rank == 3 && t->dims[1] == 1;
   return !stacked && (t->rank >= 4 || (t->rank == 3 && !one_channel && strstr(p->op, "conv")));
 }
@@ -102,11 +96,11 @@ static void see_block(evidence *e, const lm_tensor *t, const lm_place *p) {
   bool other = e->stack && strcmp(e->stack, p->stack) != 0;
   if (!e->stack) e->stack = p->stack;
   if (other && !e->other) e->other = p->stack;
-  e->query |= lm_has_word(w, queries);
-  e->key |= lm_has_word(w, keys);
-  e->value |= lm_has_word(w, values);
-  e->latent |= lm_has_word(w, latent);
-  e->fused |= lm_has_word(w, fused);
+  e->query |= lm_has_word(w, lm_queries);
+  e->key |= lm_has_word(w, lm_keys);
+  e->value |= lm_has_word(w, lm_values);
+  e->latent |= lm_has_word(w, lm_latent);
+  e->fused |= lm_has_word(w, lm_fused);
   e->closing |= lm_has_word(w, closing);
   e->recurrent |= lm_has_word(w, recurrent) && !is_convolution(t, p);
   e->crossing |= lm_has_word(w, crossing);

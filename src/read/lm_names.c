@@ -8,6 +8,13 @@
 #include "read/quantisers.h"
 
 static const char blocks[] = " blk layers h blocks layer block ";
+const char lm_queries[] =
+    " q_proj wq wq_a q_a_proj attn_q self.query query_proj q_lin multi_head_attention.query attn.q ";
+const char lm_keys[] = " k_proj wk attn_k self.key key_proj k_lin multi_head_attention.key attn.k ";
+const char lm_values[] = " v_proj wv attn_v self.value value_proj v_lin multi_head_attention.value attn.v ";
+const char lm_latent[] = " kv_a_proj_with_mqa wkv_a attn_kv_a_mqa ";
+const char lm_fused[] = " qkv_proj qkv query_key_value c_attn W_pack wqkv Wqkv att_proj attn_qkv ";
+
 static bool is_listed(const char *list, const char *word, size_t n) {
   for (const char *at = list; (at = strchr(at, ' ')) && at[1]; at++)
     if (strncmp(at + 1, word, n) == 0 && at[1 + n] == ' ') return true;
@@ -108,9 +115,24 @@ bool lm_is_encoder(const char *architecture) {
   return false;
 }
 
+int64_t lm_window_period(const char *architecture) {
+  static const struct {
+    const char *name;
+    int64_t period;
+  } rows[] = {{"gemma2", 2}, {"gemma3", 6},  {"gemma3n", 5}, {"gpt-oss", 2},
+              {"llama4", 4}, {"cohere2", 4}, {"olmo2", 4},   {"exaone4", 4}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    size_t n = strlen(rows[i].name);
+    bool same = strncmp(rows[i].name, architecture, n) == 0;
+    if (same && (!architecture[n] || strcmp(architecture + n, "_text") == 0)) return rows[i].period;
+  }
+  return 0;
+}
+
 lm_group lm_group_of(const char *w) {
   if (lm_has_word(w, " encoder_attn encoder_attn_layer_norm ")) return LM_CROSS;
-  if (strstr(w, "shexp") || strstr(w, "shared_expert") || strstr(w, "shared_mlp")) return LM_SHARED;
+  if (strstr(w, "shexp") || strstr(w, "shared_expert") || strstr(w, "shared_mlp") || lm_has_word(w, " share_expert "))
+    return LM_SHARED;
   if (strstr(w, "exps") || strstr(w, "experts") || lm_has_word(w, " switch_mlp input_linear output_linear "))
     return LM_ROUTED;
   static const char feed_forward[] = "intermediate.", closing[] = "output."; /* of BERT, whose attention is below it */
@@ -133,9 +155,12 @@ lm_role lm_role_of(const char *w, int32_t rank, bool wide, bool back) {
       "linear_attn.norm mixer.norm mamba.norm ";
   if (lm_has_word(w, inner)) return LM_INNER_NORM;
   if (strstr(w, "norm") || strstr(w, "Norm") || lm_has_word(w, " ln_1 ln_2 ln1 ln2 ")) return LM_NORM;
-  if (rank < 2 || strstr(w, "conv1d") || lm_has_word(w, " conv ssm_a ssm_d A_log rope_freqs relative_attention_bias "))
-    return LM_SMALL;
   size_t n = strlen(w);
+  static const char kernel[] = "conv"; /* products around it are below a module of this name, too */
+  bool convolves = n >= sizeof kernel - 1 && strcmp(w + n - (sizeof kernel - 1), kernel) == 0;
+  if (rank < 2 || convolves || strstr(w, "conv1d") ||
+      lm_has_word(w, " ssm_a ssm_d A_log rope_freqs relative_attention_bias "))
+    return LM_SMALL;
   bool gate = n >= 5 && strcmp(w + n - 5, ".gate") == 0;
   if (gate || lm_has_word(w, " ffn_gate_inp ffn_gate_inp_shexp router shared_expert_gate gate.wg ")) return LM_ROUTER;
   if (lm_has_word(w,

@@ -28,6 +28,11 @@ bool lm_is_of_another_input(const char *name) {
                                        "aligner",
                                        "mm_projector",
                                        "model.mm_projector",
+                                       "model.mtp", /* further tokens */
+                                       "embed_vision",
+                                       "embed_audio",
+                                       "model.embed_vision",
+                                       "model.embed_audio",
                                        "model.embed_tokens_extend"};
   for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
     if (strncmp(name, begins[i], strlen(begins[i])) == 0) return true;
@@ -81,6 +86,8 @@ static int64_t elements_of(const lm_tensor *t) {
 static void set_shape(const folding *f, lm_operator *op, const lm_tensor *t, const lm_place *p) {
   int64_t n_embd = f->model->n_embd;
   op->group = lm_group_of(p->within);
+  bool bank = t->rank == 3 && op->group == LM_DENSE && f->model->experts > 1 && t->dims[0] == f->model->experts;
+  if (bank) op->group = LM_ROUTED;
   bool stacked = t->rank == 3 && op->group == LM_ROUTED;
   op->elements = elements_of(t);
   op->weight = t;
@@ -145,6 +152,16 @@ static situ_status sort(lm_operators *o, arena *a, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
+/* A router is of the part that has the experts, whatever module both are below (mixer.gate, mixer.experts). */
+static void move_routers(lm_operators *o) {
+  for (int32_t b = 0; b < o->n_blocks; b++) {
+    bool routes = false;
+    for (int32_t i = o->start[b]; i < o->start[b + 1]; i++) routes |= o->all[i].group == LM_ROUTED;
+    for (int32_t i = o->start[b]; routes && i < o->start[b + 1]; i++)
+      if (o->all[i].role == LM_ROUTER && o->all[i].group == LM_ATTENTION) o->all[i].group = LM_DENSE;
+  }
+}
+
 situ_status lm_operators_find(lm_operators *out, const lm *model, bool encoder, arena *a, situ_error *error) {
   int32_t n_blocks = encoder ? model->n_encoder_blocks : model->n_blocks;
   *out = (lm_operators){0};
@@ -164,7 +181,9 @@ situ_status lm_operators_find(lm_operators *out, const lm *model, bool encoder, 
   for (int32_t i = 0; i < model->n_tensors; i++) TRY(fold(&f, i, error));
   if (out->n == 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, model->model, "holds no weights of a network for text");
-  return sort(out, a, error);
+  TRY(sort(out, a, error));
+  move_routers(out);
+  return SITU_STATUS_OK;
 }
 
 double lm_distinct_experts(double experts, double used, double tokens) {

@@ -102,6 +102,16 @@ static void turn_shape(const gathering *g, lm_tensor *t) {
   }
 }
 
+/* Whether a tensor is of attention in a block that has other heads than most, or none. */
+static bool is_of_other_heads(const gathering *g, const char *name) {
+  lm_place p;
+  if (!lm_find_place(&p, name, g->a) || p.block < 0 || p.block >= g->model.n_blocks) return false;
+  const lm_layer *l = &g->model.layers[p.block];
+  int64_t key = g->config.kv_rank > 0 ? g->config.nope + g->config.rope : g->config.head;
+  bool usual = l->heads == g->config.heads && l->kv_heads == g->config.kv_heads && l->key == key;
+  return lm_group_of(p.within) == LM_ATTENTION && (l->recurrent || !usual);
+}
+
 /* Says where the configuration has another shape. */
 static void compare(gathering *g, const lm_tensor *t) {
   int32_t rank;
@@ -111,6 +121,7 @@ static void compare(gathering *g, const lm_tensor *t) {
   bool stacked = t->rank == 3 && rank == 2 && lm_group_of(t->name) == LM_ROUTED;
   if (stacked && dims[0] == t->dims[1] && dims[1] == t->dims[2]) return;
   if (rank == t->rank && dims[0] == t->dims[0] && (rank < 2 || dims[1] == t->dims[1])) return;
+  if (is_of_other_heads(g, t->name)) return;
   if (g->n_unlike++ < MAX_NAMED)
     text_add(g->notes,
              "dimensions of %s are [%" PRId64 "%s%.0" PRId64 "] in the file, but [%" PRId64 "%s%.0" PRId64
@@ -343,14 +354,17 @@ static situ_status check_adapter(const gathering *g) {
 }
 
 static situ_status read_config(gathering *g) {
-  const char *path = beside(g, "config.json");
-  if (!path) return fail_no_memory(g->error);
+  const char *path = beside(g, "config.json"), *of_mistral = beside(g, "params.json");
+  if (!path || !of_mistral) return fail_no_memory(g->error);
+  if (!file_exists(path) && file_exists(of_mistral)) path = of_mistral;
   if (!file_exists(path)) {
     text_add(g->notes, "config.json is absent: heads, experts and windows are guessed from shapes\n");
     return SITU_STATUS_OK;
   }
   TRY(json_read(&g->config_root, path, g->error));
-  return hf_config_read(&g->config, &g->model, g->config_root, path, g->error);
+  TRY(hf_config_read(&g->config, &g->model, g->config_root, path, g->error));
+  if (path == of_mistral) g->model.architecture = "mistral"; /* which names none in this form */
+  return SITU_STATUS_OK;
 }
 
 /* The width of the model by its embedding. */

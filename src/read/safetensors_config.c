@@ -4,56 +4,11 @@
 #include <string.h>
 
 #include "base/fail.h"
-
-enum { MAX_VALUE = 1 << 28 }; /* others count as absent */
-
-static int64_t any_of(const json_value *o, const char *const *keys, int64_t default_value) {
-  for (; *keys; keys++) {
-    int64_t value = json_int(json_get(o, *keys), -1);
-    if (value >= 0 && value <= MAX_VALUE) return value;
-  }
-  return default_value;
-}
-#define ANY(o, default_value, ...) any_of((o), (const char *const[]){__VA_ARGS__, NULL}, (default_value))
+#include "read/safetensors_layers.h"
 
 static situ_dtype dtype_of(const char *word) {
   if (strcmp(word, "bfloat16") == 0) return SITU_DTYPE_BF16;
   return strcmp(word, "float32") == 0 ? SITU_DTYPE_F32 : SITU_DTYPE_F16;
-}
-
-/* Whether a block attends: by the list of types, by the interval, or all of them. */
-static const char *type_of(const json_value *o, int32_t block) {
-  const char *listed = json_text(json_at(json_get(o, "layer_types"), (size_t)block), NULL);
-  int64_t interval = json_int(json_get(o, "full_attention_interval"), 0);
-  if (listed) return listed;
-  return interval > 0 && (block + 1) % interval != 0 ? "linear_attention" : "";
-}
-
-static situ_status read_layers(const hf_config *c, lm *m, const json_value *o, situ_error *error) {
-  int64_t window = ANY(o, 0, "sliding_window");
-  bool listed = json_kind_of(json_get(o, "layer_types")) == JSON_ARRAY_KIND;
-  bool all = json_bool(json_get(o, "use_sliding_window"), true) && !listed;
-  m->layers = ARENA_ZERO(m->arena, lm_layer, m->n_blocks);
-  if (!m->layers) return fail_no_memory(error);
-  for (int32_t b = 0; b < m->n_blocks; b++) {
-    bool slides = all || strcmp(type_of(o, b), "sliding_attention") == 0;
-    m->layers[b] = (lm_layer){.heads = c->heads,
-                              .kv_heads = c->kv_heads,
-                              .key = c->kv_rank > 0 ? c->nope + c->rope : c->head,
-                              .value = c->kv_rank > 0 ? c->value : c->head,
-                              .window = slides && window > 0 ? window : 0};
-  }
-  return SITU_STATUS_OK;
-}
-
-/* Recurrent blocks: their state has a row of `state` elements for each of `inner` channels. */
-static void read_state(lm *m, const json_value *o) {
-  int64_t heads = ANY(o, 0, "linear_num_value_heads", "mamba_num_heads", "mamba_n_heads");
-  int64_t head = ANY(o, 0, "linear_value_head_dim", "mamba_head_dim", "mamba_d_head");
-  m->state = ANY(o, 0, "linear_key_head_dim", "ssm_state_size", "mamba_d_state", "state_size");
-  m->inner = heads > 0 ? heads * head : ANY(o, 0, "intermediate_size", "d_inner");
-  m->groups = ANY(o, 0, "linear_num_key_heads", "n_groups", "mamba_n_groups");
-  m->conv = ANY(o, 0, "linear_conv_kernel_dim", "conv_kernel", "mamba_d_conv", "conv_L_cache");
 }
 
 /* What is said of quantised weights, by MLX or by others; it may be null. */
@@ -69,15 +24,16 @@ static const json_value *quantization_of(const json_value *root, const json_valu
 static void read_pair(hf_config *c, lm *m, const json_value *o, int64_t *blocks) {
   c->pair = json_bool(json_get(o, "is_encoder_decoder"), false);
   if (!c->pair) return;
-  int64_t layers = ANY(o, 0, "num_layers", "num_hidden_layers"), heads = ANY(o, 0, "num_heads", "num_attention_heads");
-  *blocks = ANY(o, layers, "decoder_layers", "num_decoder_layers");
-  int64_t encoder = ANY(o, layers, "encoder_layers", "num_layers");
+  int64_t layers = HF_ANY(o, 0, "num_layers", "num_hidden_layers"),
+          heads = HF_ANY(o, 0, "num_heads", "num_attention_heads");
+  *blocks = HF_ANY(o, layers, "decoder_layers", "num_decoder_layers");
+  int64_t encoder = HF_ANY(o, layers, "encoder_layers", "num_layers");
   m->n_encoder_blocks = (int32_t)(encoder <= LM_MAX_BLOCKS ? encoder : 0);
-  c->heads = c->kv_heads = ANY(o, heads, "decoder_attention_heads");
-  m->encoder_heads = ANY(o, heads, "encoder_attention_heads");
-  c->head = c->value = ANY(o, c->heads > 0 ? c->hidden / c->heads : 0, "d_kv");
-  m->encoder_head = ANY(o, m->encoder_heads > 0 ? c->hidden / m->encoder_heads : 0, "d_kv");
-  m->source_trained = ANY(o, 0, "max_source_positions", "max_position_embeddings");
+  c->heads = c->kv_heads = HF_ANY(o, heads, "decoder_attention_heads");
+  m->encoder_heads = HF_ANY(o, heads, "encoder_attention_heads");
+  c->head = c->value = HF_ANY(o, c->heads > 0 ? c->hidden / c->heads : 0, "d_kv");
+  m->encoder_head = HF_ANY(o, m->encoder_heads > 0 ? c->hidden / m->encoder_heads : 0, "d_kv");
+  m->source_trained = HF_ANY(o, 0, "max_source_positions", "max_position_embeddings");
 }
 
 situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const char *path, situ_error *error) {
@@ -85,24 +41,24 @@ situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const 
       json_kind_of(json_get(root, "text_config")) == JSON_OBJECT_KIND ? json_get(root, "text_config") : root;
   if (json_kind_of(o) != JSON_OBJECT_KIND)
     return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is not an object; expected the configuration of a model");
-  int64_t blocks = ANY(o, 0, "num_hidden_layers", "n_layer", "num_layers");
-  hf_config c = {.hidden = ANY(o, 0, "hidden_size", "n_embd", "d_model"),
-                 .heads = ANY(o, 0, "num_attention_heads", "n_head"),
-                 .vocab = ANY(o, 0, "vocab_size"),
-                 .experts = ANY(o, 0, "num_local_experts", "n_routed_experts", "num_experts"),
-                 .q_rank = ANY(o, 0, "q_lora_rank"),
-                 .kv_rank = ANY(o, 0, "kv_lora_rank"),
-                 .nope = ANY(o, 0, "qk_nope_head_dim"),
-                 .rope = ANY(o, 0, "qk_rope_head_dim"),
+  int64_t blocks = HF_ANY(o, 0, "num_hidden_layers", "n_layer", "num_layers", "n_layers");
+  hf_config c = {.hidden = HF_ANY(o, 0, "hidden_size", "n_embd", "d_model", "dim"),
+                 .heads = HF_ANY(o, 0, "num_attention_heads", "n_head", "n_heads"),
+                 .vocab = HF_ANY(o, 0, "vocab_size"),
+                 .experts = HF_ANY(o, 0, "num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts"),
+                 .q_rank = HF_ANY(o, 0, "q_lora_rank"),
+                 .kv_rank = HF_ANY(o, 0, "kv_lora_rank"),
+                 .nope = HF_ANY(o, 0, "qk_nope_head_dim"),
+                 .rope = HF_ANY(o, 0, "qk_rope_head_dim"),
                  .gated = json_bool(json_get(o, "attn_output_gate"), false)};
-  c.embedding = ANY(o, c.hidden, "word_embed_proj_dim", "embedding_size");
-  c.ff = ANY(o, 4 * c.hidden, "intermediate_size_mlp", "intermediate_size", "n_inner", "ffn_dim");
-  c.kv_heads = ANY(o, c.heads, "num_key_value_heads");
-  c.head = ANY(o, c.heads > 0 ? c.hidden / c.heads : 0, "head_dim");
-  c.value = ANY(o, c.heads > 0 ? c.hidden / c.heads : 0, "v_head_dim");
-  c.expert_ff = ANY(o, c.ff, "moe_intermediate_size", "intermediate_size");
-  c.shared_ff =
-      ANY(o, ANY(o, 1, "n_shared_experts", "moe_num_shared_experts") * c.expert_ff, "shared_expert_intermediate_size");
+  c.embedding = HF_ANY(o, c.hidden, "word_embed_proj_dim", "embedding_size");
+  c.ff = HF_ANY(o, 4 * c.hidden, "intermediate_size_mlp", "intermediate_size", "n_inner", "ffn_dim", "hidden_dim");
+  c.kv_heads = HF_ANY(o, c.heads, "num_key_value_heads", "num_attention_groups", "n_kv_heads");
+  c.head = HF_ANY(o, c.heads > 0 ? c.hidden / c.heads : 0, "head_dim");
+  c.value = HF_ANY(o, c.head, "v_head_dim");
+  c.expert_ff = HF_ANY(o, c.ff, "moe_intermediate_size", "intermediate_size");
+  c.shared_ff = HF_ANY(o, HF_ANY(o, 1, "n_shared_experts", "moe_num_shared_experts") * c.expert_ff,
+                       "shared_expert_intermediate_size");
   c.dtype = dtype_of(json_text(json_get(o, "torch_dtype"), json_text(json_get(o, "dtype"), "float16")));
   read_pair(&c, m, o, &blocks);
   if (blocks > LM_MAX_BLOCKS)
@@ -117,13 +73,19 @@ situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const 
   m->n_blocks = (int32_t)blocks;
   m->n_embd = c.hidden;
   m->vocab = c.vocab;
-  m->trained_context = ANY(o, 0, "max_target_positions", "max_position_embeddings", "n_positions");
-  m->experts_used = ANY(o, 0, "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k", "moe_top_k");
+  m->trained_context = HF_ANY(o, 0, "max_target_positions", "max_position_embeddings", "n_positions");
+  m->experts_used = HF_ANY(o, 0, "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k", "moe_top_k");
   m->experts = c.experts;
   m->latent_rank = c.kv_rank;
-  read_state(m, o);
+  m->index_heads = HF_ANY(o, 0, "index_n_heads");
+  m->index_key = HF_ANY(o, 0, "index_head_dim");
+  m->index_top = HF_ANY(o, 0, "index_topk");
+  m->keys_are_values = json_bool(json_get(o, "attention_k_eq_v"), false);
+  hf_config_state(m, o);
   *out = c;
-  return read_layers(&c, m, o, error);
+  const lm_layer usual = {
+      .heads = c.heads, .kv_heads = c.kv_heads, .key = c.kv_rank > 0 ? c.nope + c.rope : c.head, .value = c.value};
+  return hf_config_layers(m, usual, o, error);
 }
 
 /* Biases, scales and other non-weights. */

@@ -224,8 +224,8 @@ def experts(pack, fused):
     return t | packed(pack, matrices), active
 
 
-def run(program, folder):
-    done = subprocess.run([program, str(folder), "0", "512"], capture_output=True, text=True, timeout=60)
+def run(program, folder, context="512"):
+    done = subprocess.run([program, str(folder), "0", context], capture_output=True, text=True, timeout=60)
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     return [(r[0], r[1], int(r[2]), int(r[3])) for r in rows if len(r) == 5], done
 
