@@ -129,6 +129,7 @@ typedef struct command {
   const char *examples; /* lines that work as they are; tests run them */
   const char *operand;  /* shell completion of operands: "model", "file", "family", "shell", "command" or NULL */
   int min_operands, max_operands;
+  bool quotes;                       /* an operand may be the options of another program, in quotes */
   const option_group *const *groups; /* ended by NULL */
   void (*defaults)(arguments *a);    /* sets fields that differ from the library's defaults, before the line is parsed;
                                         or NULL */

@@ -87,9 +87,9 @@ const command judge_command = {
     .usage = "COMMAND [MODEL]",
     .about =
         "Reads a command line of llama.cpp, vLLM, SGLang, Megatron-LM, torchtitan, koboldcpp, llama-cpp-python or LM "
-        "Studio (in quotes, with the variables before it), or a file: what ollama ps prints, a Modelfile or a request "
-        "to "
-        "ollama, a device_map of transformers, shards of exo, split points of PyTorch, stages of torchtitan, session "
+        "Studio (in quotes, with the variables before it; options alone will do), or a file: a manifest of Compose or "
+        "Kubernetes with one, what ollama ps prints, a Modelfile or a request to ollama, a device_map of transformers, "
+        "shards of exo, split points of PyTorch, stages of torchtitan, session "
         "settings or labels of ONNX Runtime, an ONNX model with device configurations, affinities of OpenVINO, a table "
         "of "
         "--write csv. Says which layers it puts where, whether that fits the "
@@ -104,6 +104,7 @@ const command judge_command = {
     .operand = "file",
     .min_operands = 1,
     .max_operands = 2,
+    .quotes = true,
     .groups = groups,
     .defaults = set_defaults,
     .run = run,

@@ -300,12 +300,18 @@ static int one_too_many(const command *c, const char *word) {
                     platform ? " --platform PLATFORM" : "");
 }
 
+/* A word with a blank in it that no '=' precedes is no option: the options of another program, in quotes. */
+static bool is_text(const char *word) {
+  const char *blank = strchr(word, ' ');
+  return blank && !memchr(word, '=', (size_t)(blank - word));
+}
+
 int arguments_parse(arguments *a, const command *c, int argc, char **argv) {
   bool options = true;
   for (int i = 0; i < argc; i++) {
     if (options && strcmp(argv[i], "--") == 0) {
       options = false;
-    } else if (options && argv[i][0] == '-' && argv[i][1]) {
+    } else if (options && argv[i][0] == '-' && argv[i][1] && !(c->quotes && is_text(argv[i]))) {
       int code = parse_option(a, c, argc, argv, &i);
       if (code != EXIT_OK) return code;
     } else if (a->n_operands == c->max_operands || a->n_operands == MAX_OPERANDS) {

@@ -8,6 +8,7 @@
 #include "api/search_request.h"
 #include "base/arguments.h"
 #include "base/c_locale.h"
+#include "base/checked.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "plan/plan.h"
@@ -16,6 +17,7 @@
 #include "write/writer.h"
 
 static const double DEFAULT_LIMIT_S = 5;
+enum { MEGABYTE = 1000000 };
 
 typedef struct judge_call {
   situ_judgement *into;
@@ -34,22 +36,35 @@ static int32_t count_accelerators(const situ_platform *m) {
   return n;
 }
 
-/* The memory that the program leaves unused by its own limit, unless the caller says what is left. */
-static situ_status leave_memory(judge_call *q) {
+/* A rule of memory beside those of the caller, who has the last word on it. */
+static situ_status add_rule(judge_call *q, const char *rule) {
   situ_instance_options *o = &q->searches.instance;
-  char rule[48];
-  if (q->asked.unused_share <= 0) return SITU_STATUS_OK;
   for (int32_t k = 0; k < o->n_rules; k++)
     if (strncmp(o->rules[k], "headroom ", 9) == 0 || strncmp(o->rules[k], "reserve ", 8) == 0) return SITU_STATUS_OK;
   const char **rules = ARENA_NEW(q->into->arena, const char *, (int64_t)o->n_rules + 1);
   if (!rules) return fail_no_memory(q->error);
   for (int32_t k = 0; k < o->n_rules; k++) rules[k] = o->rules[k];
-  c_locale_print(rule, sizeof rule, "headroom %.2f%%", 100 * q->asked.unused_share);
   rules[o->n_rules] = arena_string(q->into->arena, rule);
   if (!rules[o->n_rules]) return fail_no_memory(q->error);
   o->rules = rules;
   o->n_rules++;
   return SITU_STATUS_OK;
+}
+
+/* The memory that the program leaves unused by its own limit, and that of files beside the model. */
+static situ_status leave_memory(judge_call *q) {
+  const char *name = q->searches.instance.platform;
+  situ_platform *m = NULL;
+  char rule[160] = "";
+  if (q->asked.unused_share > 0)
+    c_locale_print(rule, sizeof rule, "headroom %.2f%%", 100 * q->asked.unused_share);
+  else if (q->asked.beside_bytes > 0 && name && situ_platform_read(&m, name, NULL) == SITU_STATUS_OK)
+    for (int32_t d = m->n_devices - 1; d >= 0; d--)
+      if (!m->devices[d].is_host)
+        c_locale_print(rule, sizeof rule, "reserve %.80s=%.3f MB", m->devices[d].name,
+                       (double)min64(q->asked.beside_bytes, m->memory_bytes[m->memory_of[d]] - MEGABYTE) / 1e6);
+  situ_platform_free(m);
+  return *rule ? add_rule(q, rule) : SITU_STATUS_OK;
 }
 
 /* The devices that split operators: with the shares of the command, or even ones. */

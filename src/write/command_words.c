@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/text.h"
 
 enum { MAX_WORDS = 4096 };
@@ -30,8 +31,39 @@ static void skip_container(command_words *w) {
   }
 }
 
+/* The '-' of an item of a list of YAML: alone in front of what stands in a line. */
+static bool is_item(const char *text, const char *at) {
+  const char *line = at;
+  while (line > text && (line[-1] == ' ' || line[-1] == '\t')) line--;
+  return at[0] == '-' && at[1] == ' ' && (line == text || line[-1] == '\n');
+}
+
+/* A list of YAML in brackets, of quoted words. */
+static bool opens_list(const char *at) { return at[0] == '[' && (at[1] == '"' || at[1] == '\''); }
+
+/* Copies a word to `to`, without its quotes, and returns where it ends; `listed`: also before a comma or a bracket. */
+static const char *copy_word(char **to, const char *at, bool listed, situ_error *error) {
+  for (char quote = 0; *at && (quote || !(ascii_is_space(*at) || (listed && strchr(",]", *at)))); at++) {
+    if (*at == quote)
+      quote = 0;
+    else if (!quote && (*at == '\'' || *at == '"'))
+      quote = *at;
+    else if (*at == '\\' && quote != '\'' && at[1])
+      *(*to)++ = *++at;
+    else
+      *(*to)++ = *at;
+    if (quote && !at[1]) {
+      fail_with(error, SITU_STATUS_BAD_INPUT, "command", "a quote (%c) does not end", quote);
+      return NULL;
+    }
+  }
+  *(*to)++ = '\0';
+  return at;
+}
+
 situ_status command_words_split(command_words *out, const char *text, arena *a, situ_error *error) {
   size_t bytes = strlen(text) + 1;
+  bool listed = false;
   char *to = ARENA_NEW(a, char, (int64_t)bytes);
   *out = (command_words){.word = ARENA_NEW(a, const char *, MAX_WORDS)};
   if (!to || !out->word) return fail_no_memory(error);
@@ -44,25 +76,26 @@ situ_status command_words_split(command_words *out, const char *text, arena *a, 
       at += strcspn(at, "\n");
       continue;
     }
+    listed |= opens_list(at);
+    if (opens_list(at) || is_item(text, at) || (listed && strchr(",]", *at))) {
+      listed &= *at != ']';
+      at++;
+      continue;
+    }
     if (out->n == MAX_WORDS)
       return fail_with(error, SITU_STATUS_BAD_INPUT, "command", "has more than %d words", MAX_WORDS);
     out->word[out->n++] = to;
-    for (char quote = 0; *at && (quote || !ascii_is_space(*at)); at++) {
-      if (*at == quote)
-        quote = 0;
-      else if (!quote && (*at == '\'' || *at == '"'))
-        quote = *at;
-      else if (*at == '\\' && quote != '\'' && at[1])
-        *to++ = *++at;
-      else
-        *to++ = *at;
-      if (quote && !at[1])
-        return fail_with(error, SITU_STATUS_BAD_INPUT, "command", "a quote (%c) does not end", quote);
-    }
-    *to++ = '\0';
+    at = copy_word(&to, at, listed, error);
+    if (!at) return SITU_STATUS_BAD_INPUT;
   }
   skip_container(out);
   return SITU_STATUS_OK;
+}
+
+static bool is_same(const char *name, const char *word, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (name[i] != word[i] && !(i > 1 && strchr("-_", name[i]) && strchr("-_", word[i]))) return false;
+  return true;
 }
 
 bool command_words_is(const char *word, const char *names, const char **value) {
@@ -70,7 +103,7 @@ bool command_words_is(const char *word, const char *names, const char **value) {
   *value = word[length] ? word + length + 1 : NULL;
   for (const char *name = names; *name; name += strspn(name, " ")) {
     size_t n = strcspn(name, " ");
-    if (n == length && strncmp(name, word, n) == 0) return true;
+    if (n == length && is_same(name, word, n)) return true;
     name += n;
   }
   return false;
@@ -99,7 +132,31 @@ const char *command_words_variable(const command_words *w, const char *name) {
   size_t n = strlen(name);
   for (int32_t k = 0; k < w->n; k++)
     if (strncmp(w->word[k], name, n) == 0 && w->word[k][n] == '=') return w->word[k] + n + 1;
+  for (int32_t k = 0; k + 1 < w->n; k++) {
+    if (strncmp(w->word[k], name, n) != 0) continue;
+    if (strcmp(w->word[k] + n, ":") == 0) return w->word[k + 1];
+    if (!w->word[k][n] && k + 2 < w->n && strcmp(w->word[k + 1], "value:") == 0) return w->word[k + 2];
+  }
   return NULL;
+}
+
+situ_status command_words_include(command_words *w, const char *path, arena *a, situ_error *error) {
+  char *text;
+  command_words said, all = {.word = ARENA_NEW(a, const char *, 2 * MAX_WORDS)};
+  TRY(file_read_text(&text, path, a, error));
+  TRY(command_words_split(&said, text, a, error));
+  if (!all.word) return fail_no_memory(error);
+  for (int32_t k = 0; k < said.n; k++) {
+    size_t n = strlen(said.word[k]);
+    bool key = n > 1 && said.word[k][n - 1] == ':';
+    char *name = key ? ARENA_NEW(a, char, (int64_t)n + 2) : NULL;
+    if (key && !name) return fail_no_memory(error);
+    if (key) snprintf(name, n + 2, "--%.*s", (int)n - 1, said.word[k]);
+    all.word[all.n++] = key ? name : said.word[k];
+  }
+  for (int32_t k = 0; k < w->n; k++) all.word[all.n++] = w->word[k];
+  *w = all;
+  return SITU_STATUS_OK;
 }
 
 situ_status command_words_int(int64_t *out, const command_words *w, const char *names, int64_t min, situ_error *error) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "write/command_words.h"
 #include "write/layer_reading.h"
@@ -95,6 +96,26 @@ static bool has_unequal_shares(const char *list) {
   return false;
 }
 
+/* Files beside the model, whose weights are on the first GPU: their size is known where they are here. */
+static void take_files(plan_request *out, text_buffer *notes, const command_words *w) {
+  static const struct {
+    const char *names, *says, *lacks;
+  } rows[] = {{"-md --model-draft --spec-draft-model", "the draft model", ", but not its cache, and no time for it"},
+              {"--mmproj -mm", "the projector", ""}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const char *path = command_words_value(w, rows[i].names);
+    long long bytes = path && file_exists(path) ? file_size(path) : -1;
+    char size[TEXT_UNIT_BYTES];
+    if (!path) continue;
+    if (bytes < 0)
+      text_add(notes, "%s takes memory%s that is not counted\n", rows[i].says, *rows[i].lacks ? " and time" : "");
+    else
+      text_add(notes, "%s of %s is kept free on the first GPU%s\n", text_size(size, bytes), rows[i].says,
+               rows[i].lacks);
+    out->beside_bytes += bytes > 0 ? bytes : 0;
+  }
+}
+
 static situ_status take_notes(plan_request *out, const command_words *w, const asked *how, arena *a,
                               situ_error *error) {
   text_buffer notes = {0};
@@ -127,9 +148,7 @@ static situ_status take_notes(plan_request *out, const command_words *w, const a
     text_add(&notes, "-nkvo: caches are in the memory of the host, which computes attention\n");
   if (command_words_has(w, "-t --threads LLAMA_ARG_THREADS"))
     text_add(&notes, "-t is taken to be all cores of the host that share its memory\n");
-  if (command_words_has(w, "-md --model-draft --spec-draft-model"))
-    text_add(&notes, "the draft model takes memory and time that are not counted\n");
-  if (command_words_has(w, "--mmproj -mm")) text_add(&notes, "the projector takes memory that is not counted\n");
+  take_files(out, &notes, w);
   if (!notes.failed) out->notes = arena_string(a, notes.bytes ? notes.bytes : "");
   text_free(&notes);
   return out->notes ? SITU_STATUS_OK : fail_no_memory(error);
@@ -514,6 +533,7 @@ static situ_status devices(int32_t *device, const situ_problem *problem, const c
 const plan_reading llamacpp_reading = {
     .marks =
         "llama-server llama-cli llama-bench llama-run llama.cpp -ngl --n-gpu-layers --gpu-layers --tensor-split -sm "
+        "-ts~ -ot~ -ncmoe~ --override-tensor --n-cpu-moe --cpu-moe "
         "koboldcpp llama_cpp.server lms~load num_gpu~ num_gpu\" PROCESSOR",
     .request = request,
     .devices = devices};

@@ -2,6 +2,7 @@
  * by VLLM_PP_LAYER_PARTITION or evenly, what is left over before the last stage. docs/formats/language-models.md */
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "write/command_words.h"
@@ -55,6 +56,13 @@ static bool chooses_context(const command_words *w) {
   return text && (strcmp(text, "auto") == 0 || strcmp(text, "-1") == 0);
 }
 
+/* The words of the command, behind those of the file that it names. */
+static situ_status open_words(command_words *w, const char *text, arena *a, situ_error *error) {
+  TRY(command_words_split(w, text, a, error));
+  const char *file = command_words_value(w, "--config");
+  return file ? command_words_include(w, file, a, error) : SITU_STATUS_OK;
+}
+
 /* The model: of --model, or the word behind "serve". */
 static const char *model_of(const command_words *w) {
   const char *model = command_words_value(w, "--model --model-path");
@@ -91,7 +99,7 @@ static situ_status request(plan_request *out, const char *text, arena *a, situ_e
   command_words w;
   text_buffer notes = {0};
   int64_t requests = 0;
-  TRY(command_words_split(&w, text, a, error));
+  TRY(open_words(&w, text, a, error));
   out->model = model_of(&w);
   out->group = 1;
   TRY(command_words_int(&out->group, &w, GROUPS, 1, error));
@@ -146,6 +154,7 @@ static situ_status find_stages(layer_reading *r, const void *words, situ_error *
   int64_t rest = r->l.n % n_stages;
   for (int32_t s = 0; s < n_stages; s++) {
     int64_t number = n_gpus > 0 ? gpu[s * group] : s * group;
+    for (int64_t k = 1; k < group && n_gpus > 0; k++) number = min64(number, gpu[s * group + k]); /* names the group */
     /* vLLM leaves the last stage, which has the head, without what is left over */
     if (n_counts == 0) count[s] = r->l.n / n_stages + (s < n_stages - 1 && s >= n_stages - 1 - rest);
     stage[s] = layer_reading_gpu(r->problem, number);
@@ -159,13 +168,15 @@ static situ_status find_stages(layer_reading *r, const void *words, situ_error *
 static situ_status devices(int32_t *device, const situ_problem *problem, const char *text, situ_error *error) {
   command_words w;
   arena *a = arena_new();
-  situ_status status = a ? command_words_split(&w, text, a, error) : fail_no_memory(error);
+  situ_status status = a ? open_words(&w, text, a, error) : fail_no_memory(error);
   if (status == SITU_STATUS_OK) status = layer_reading_read(device, problem, "vLLM", find_stages, &w, error);
   arena_free(a);
   return status;
 }
 
 const plan_reading vllm_reading = {
-    .marks = "vllm VLLM_PP_LAYER_PARTITION --pipeline-parallel-size --max-model-len sglang",
+    .marks =
+        "vllm VLLM_PP_LAYER_PARTITION --pipeline-parallel-size --tensor-parallel-size --max-model-len "
+        "--gpu-memory-utilization --mem-fraction-static sglang",
     .request = request,
     .devices = devices};

@@ -19,6 +19,7 @@ typedef struct plan_request {
   int64_t group;            /* devices that split operators; 0: all of a machine, 1: none do */
   const char *shares;       /* of them, "3,1"; NULL: equal ones */
   bool hosts_alone;         /* the program uses no accelerator, not even for what hosts have */
+  int64_t beside_bytes;     /* on the first accelerator, of what is loaded beside the model */
   double unused_share;      /* of every memory, by the program's own limit; 0: none */
   const char *notes;        /* what was not understood or is not modelled, a line each; "" */
 } plan_request;

@@ -500,6 +500,51 @@ def test_containers_and_servers_of_a_command():
     assert row["layers"] == "gpu2 4, gpu0 2", row
 
 
+def test_manifests_are_commands():
+    """What compose files and Kubernetes say: lists in lines or in brackets, variables by name and value, folded text; and
+    the file of --config, which the command overrules."""
+    pathlib.Path("c.yaml").write_text("# of vLLM\nmodel: org/model\ntensor-parallel-size: 2\nmax-model-len: 2048\n")
+    on = [language_model(), "--platform", "cpu+4*rtx3090"]
+    variable = "    env:\n    - name: CUDA_VISIBLE_DEVICES\n      value: \"3,2\"\n"
+    for name, text, layers, tokens in (
+            ("pod.yaml", f"""containers:\n  - name: vllm\n    command: ["vllm", "serve", "org/model"]\n    args:\n    - "--tensor-parallel-size"
+    - "2"\n    - --max-model-len=1024\n{variable}""", "gpu2-3 6", 1024),
+            ("list.yaml", """    command: ["python3","-m","vllm.entrypoints.openai.api_server"]\n    args: ["--model", 'm', "-pp", "2", "--max_model_len", "512"]\n""",
+             "gpu0 3, gpu1 3", 512),
+            ("compose.yaml", """services:\n  sg:\n    image: lmsysorg/sglang\n    environment:\n      CUDA_VISIBLE_DEVICES: "1"\n    command: >
+      --model-path m\n      --context-length 4096\n    deploy:\n      devices:\n        - count: all\n""", "gpu1 6", 4096),
+            ("llama.yml", "services:\n  llama:\n    image: llama.cpp:server-cuda\n    command: -m m.gguf -ngl 99 -c 1024 --tensor-split 3,1,0,0\n", "gpu0 6", 1024),
+            (None, "vllm serve --config c.yaml", "gpu0-1 6", 2048),
+            (None, "vllm serve --config=c.yaml --max-model-len 512", "gpu0-1 6", 512)):
+        if name:
+            pathlib.Path(name).write_text(text)
+        found = read(name or text, *on)
+        assert found["rows"][0]["layers"] == layers, (text, found["rows"])
+        assert any(f"cache of {tokens} tokens" in note for note in found["notes"]), (text, found["notes"])
+    situ("judge", "vllm serve --config none.yaml", *on, code=3, err="none.yaml: cannot be opened")
+
+
+def test_options_alone_are_a_command():
+    """The program is that whose options they are; names of several letters are written with - or _."""
+    on = [language_model(), "--platform", "cpu+2*rtx3090"]
+    for words, same in (("-ngl 99 -ts 3,1 -c 2048", "llama-server -ngl 99 -ts 3,1 -c 2048"), ("-ot exps=CPU -c 2048", "llama-server -ot exps=CPU -c 2048"),
+                        ("--tensor-parallel-size 2 --max-model-len 2048", "vllm serve m -tp 2 --max-model-len 2048"),
+                        ("vllm serve m --tensor_parallel_size=2 --max_model_len 2048", "vllm serve m -tp 2 --max-model-len 2048"),
+                        ("llama-server --n_gpu_layers 3 --ctx_size 2048", "llama-server -ngl 3 -c 2048")):
+        assert of_command(words, *on) == of_command(same, *on), words
+
+
+def test_files_beside_the_model_have_room():
+    """A draft of 23.5 GB leaves no room on a GPU of 24 GB; one that is not here is only named."""
+    path, on = language_model(), ["--platform", "cpu+rtx3090-24g"]
+    with open("draft.gguf", "wb") as f:
+        f.truncate(24_200_000_000)
+    command = f"llama-server -m {path} -ngl 99 -c 2048 -md"
+    told = judged(f"{command} draft.gguf", *on, *unsearched("single"), code=4)
+    assert "24.2 GB of the draft model" in told["command_notes"][0], told
+    assert any("that is not counted" in note for note in read(f"{command} none.gguf", *on)["command_notes"])
+
+
 def test_a_file_that_is_not_there_is_no_command():
     path = language_model()
     for name in ("device_map.json", "runs/flags.txt"):
