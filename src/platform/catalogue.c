@@ -106,11 +106,26 @@ const situ_link_kind_info *link_kind_find(const char *key) {
   return NULL;
 }
 
+/* Chips that were never sold with a system before macOS 15, whose Metal grants more. */
+static bool is_recent(const char *name) {
+  static const char *const begins[] = {"m3-ultra", "m4", "m5"};
+  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+    if (strncmp(name, begins[i], strlen(begins[i])) == 0) return true;
+  return false;
+}
+
+/* recommendedMaxWorkingSetSize, as logs of llama.cpp print it: up to macOS 14 two thirds of at most 32 GiB (21,845 MiB)
+ * and three quarters of more; since 15 12713 of 16 GiB, 26801 of 32, 55663 of 64, 115449 of 128, 498216 MB of 512. */
 int64_t catalogue_granted_bytes(const situ_device_kind_info *row, int64_t installed_bytes) {
-  const int64_t SMALL = INT64_C(32) << 30;
+  static const struct {
+    int64_t max_gib;
+    int percent;
+  } rows[] = {{24, 74}, {48, 78}, {96, 81}, {256, 84}, {512, 90}};
   if (row->family != SITU_FAMILY_GPU_APPLE) return installed_bytes;
-  int64_t bytes = installed_bytes / 1000000000 << 30; /* sold in GB, built in GiB */
-  return bytes <= SMALL ? bytes / 3 * 2 : bytes / 4 * 3;
+  int64_t gib = installed_bytes / 1000000000, bytes = gib << 30; /* sold in GB, built in GiB */
+  for (size_t i = 0; is_recent(row->name) && i < sizeof rows / sizeof *rows; i++)
+    if (gib <= rows[i].max_gib) return bytes / 100 * rows[i].percent;
+  return gib <= 32 ? bytes / 3 * 2 : bytes / 4 * 3;
 }
 
 situ_device catalogue_device(const situ_device_kind_info *row) {

@@ -391,6 +391,25 @@ static void take_free(machine *m, const char *line) {
 
 static bool begins(const char *line, const char *word) { return strncmp(line, word, strlen(word)) == 0; }
 
+/* The number in front of a product, "8x RTX 4090" or "2 * ...", behind which *at then is; 1 where there is none, 0
+ * where it is no number of devices. */
+static int64_t take_count(const char **at) {
+  static const char *const signs[] = {"x ", "X ", "* ", "\xC3\x97 ", "*"};
+  const char *start = skip_blanks(*at), *end = start;
+  int64_t number = 0;
+  for (; ascii_is_digit(*end); end++)
+    if (number <= MACHINE_GPUS) number = 10 * number + (*end - '0');
+  if (end == start) return 1;
+  end = skip_blanks(end);
+  for (size_t k = 0; k < sizeof signs / sizeof *signs; k++) {
+    size_t n = strlen(signs[k]);
+    if (strncmp(end, signs[k], n) != 0) continue;
+    *at = end + n;
+    return number;
+  }
+  return 1;
+}
+
 /* What people write, and tools such as fastfetch print:
  *     "GPU: NVIDIA GeForce RTX 5090 [Discrete]", "CPU: AMD Ryzen 9 9950X (32) @ 5.76 GHz",
  *     "Memory: 39.70 GiB / 251.30 GiB (16%)", "RAM: 64 GB DDR5" */
@@ -416,10 +435,19 @@ static situ_status take_words(machine *m, const char *line, bool *taken) {
   }
   copy_until(text + 1, skip_blanks(colon + 1), ends);
   if (!strpbrk(text, "0123456789")) return SITU_STATUS_OK; /* no product */
+  const char *item = text + 1;
+  if (!gpus && take_count(&item) != 1)
+    return bad(m, text + 1,
+               "is not one processor; describe such a machine in one line, as in \"2x EPYC 7713, 512GB, 8x RTX 4090\"");
   if (!gpus) return take_host(m, text);
   for (const char *at = colon + 1; at; at = strchr(at, ','), at = at ? at + 1 : NULL) { /* "RTX 4090, RTX 3090" */
+    const char *whole = skip_blanks(at);
+    int64_t count = take_count(&at);
     copy_until(text, skip_blanks(at), ends);
-    if (strpbrk(text, "0123456789") && !has_no_name(text)) TRY(next_gpu(m, &gpu, WORDS, text));
+    if (!strpbrk(text, "0123456789") || has_no_name(text)) continue;
+    if (count < 1 || count > MACHINE_GPUS)
+      return bad(m, whole, "is a number of GPUs that no machine has; expected 1 to 64");
+    for (int64_t k = 0; k < count; k++) TRY(next_gpu(m, &gpu, WORDS, text));
   }
   return SITU_STATUS_OK;
 }
@@ -656,6 +684,19 @@ static bool add_devices(const machine *m, json_value *devices, json_value *links
   return ok;
 }
 
+/* A line with numbers may be a machine in words, as `situ platform` takes it. */
+static bool is_one_line(const char *text) {
+  size_t n = strcspn(text, "\r\n");
+  return n < LINE_BYTES && strcspn(text, "0123456789") < n && !memchr(text, ':', n) &&
+         text[n + strspn(text + n, " \t\r\n")] == '\0';
+}
+
+static situ_status read_line(situ_platform **out, const char *text, situ_error *error) {
+  char line[LINE_BYTES];
+  snprintf(line, sizeof line, "%.*s", (int)strcspn(text, "\r\n"), text);
+  return platform_from_name(out, line, error);
+}
+
 situ_status platform_from_text(situ_platform **out, const char *text, const char *path, situ_error *error) {
   machine *m = calloc(1, sizeof *m);
   *out = NULL;
@@ -667,6 +708,11 @@ situ_status platform_from_text(situ_platform **out, const char *text, const char
   m->path = path;
   m->error = error;
   situ_status status = take_lines(m, text);
+  if (status == SITU_STATUS_BAD_INPUT && is_one_line(text) && m->gpus->n == 0) {
+    free(m->gpus);
+    free(m);
+    return read_line(out, text, error);
+  }
   json_value *devices = json_new_array(), *links = json_new_array();
   bool ok = status == SITU_STATUS_OK && add_devices(m, devices, links);
   const char *slash = strrchr(path, '/');

@@ -40,7 +40,8 @@ static const struct {
                 {"ai max+ 395", "ryzen-ai-max-395%s+radeon8060s"},
                 {"ai max 395", "ryzen-ai-max-395%s+radeon8060s"},
                 {"ryzen ai max 385", "ryzen-ai-max-385%s+radeon8050s"},
-                {"ryzen ai max+ 385", "ryzen-ai-max-385%s+radeon8050s"}};
+                {"ryzen ai max+ 385", "ryzen-ai-max-385%s+radeon8050s"},
+                {"steam deck", "steamdeck-cpu%s+steamdeck"}};
 static const struct {
   const char *word;
   int n;

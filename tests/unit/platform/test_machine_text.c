@@ -277,7 +277,9 @@ TEST(lists_of_each_back_end_name_its_gpus) {
               {"ggml_metal_init: found device: Apple M3 Ultra\nggml_metal_init: GPU name:   Apple M3 Ultra\n"
                "ggml_metal_init: recommendedMaxWorkingSetSize  = 498216.21 MB\n",
                "m3-ultra", "m3-ultra", 1},
-              {"CPU: AMD Ryzen 9 7950X\nGPU: RTX 4090 24GB, RTX 3090 24GB\n", "rtx4090-24g", "rtx3090-24g", 3}};
+              {"CPU: AMD Ryzen 9 7950X\nGPU: RTX 4090 24GB, RTX 3090 24GB\n", "rtx4090-24g", "rtx3090-24g", 3},
+              {"GPU: 3x NVIDIA GeForce RTX 4090, 2 \xC3\x97 RTX 3090\n", "rtx4090-24g", "rtx3090-24g", 6},
+              {"8x RTX 4090 24GB, 512 GB RAM\n", "rtx4090-24g", "rtx4090-24g", 9}};
   for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
     situ_platform *p = NULL;
     situ_error error = {0};
@@ -287,6 +289,24 @@ TEST(lists_of_each_back_end_name_its_gpus) {
     assert_string_equal(p->devices[p->n_devices - 1].class_name, said[i].last);
     if (said[i].n == 1) assert_int_equal(p->devices[0].memory_bytes, INT64_C(498216000000));
     situ_platform_free(p);
+  }
+}
+
+/* A count that no machine has is no typing error to be passed over. */
+TEST(absurd_counts_are_refused_in_words) {
+  static const struct {
+    const char *text, *says;
+  } rows[] = {{"GPU: 99999x NVIDIA RTX 4090\n", "99999x NVIDIA RTX 4090: is a number of GPUs that no machine has"},
+              {"CPU: Ryzen 9 7950X\nGPU: RTX 3090, 0x RTX 4090\n", "0x RTX 4090: is a number of GPUs"},
+              {"GPU: 18446744073709551617 x RTX 4090\n", "is a number of GPUs"},
+              {"CPU: 2x EPYC 7713\n", "is not one processor; describe such a machine in one line"},
+              {"70000x H100 80GB\n", "a count must be between 1 and 4096"},
+              {"0x rtx3090", "a count must be between 1 and 4096"}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    situ_platform *p = NULL;
+    situ_error error = {0};
+    assert_int_not_equal(platform_from_text(&p, rows[i].text, "m.txt", &error), SITU_STATUS_OK);
+    if (!strstr(error.text, rows[i].says)) fail_msg("%zu: %s", i, error.text);
   }
 }
 
