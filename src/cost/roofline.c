@@ -96,7 +96,6 @@ static bool set_roof(roof *r, const situ_graph *g, const situ_platform *p, const
     for (int t = 0; t < DTYPE_COUNT; t++) {
       efficiency e = {options->efficiency, options->efficiency};
       if (!(options->efficiency > 0.0)) e = efficiency_of(device, engine, (efficiency_work)w, (situ_dtype)t);
-      if (situ_dtype_bits((situ_dtype)t) <= 16 && !(options->efficiency > 0.0)) e.compute *= engine->narrow;
       r->by_dtype[w][t] = (rate){.ns_per_flop = 1e9 / (e.compute * roofline_peak(device, (situ_dtype)t)),
                                  .ns_per_byte = 1e9 / (e.memory * device->memory_bytes_per_s)};
     }

@@ -11,7 +11,7 @@ import struct
 import shutil
 import sys
 
-from test_cli import main, situ, situ_json
+from test_cli import SHARE, main, situ, situ_json
 
 BITS = {"F32": 32, "F16": 16, "BF16": 16, "I64": 64}
 
@@ -459,6 +459,26 @@ def test_a_unet_costs_what_is_published():
     assert abs((matrices + convolutions + plain) / 1e9 - 803.3) < 0.1, (matrices, convolutions, plain)
     wider = products("u", "--dim", "height=128", "--dim", "width=128", "--dim", "tokens=154")[3]
     assert wider > 15 * attends
+
+
+# Iterations a second of Stable Diffusion 1.5 at 512 x 512 with guidance, for 1, 4 and 16 pictures: torch 2.0 as it is, and the
+# better of two compiled versions (documentation of diffusers 0.20, "PyTorch 2.0").
+PUBLISHED = {"rtx3090": ((22.84, 25.69), (6.46, 7.3), (1.7, 1.93)), "rtx4090": ((41.89, 49.81), (12.84, 15.59), (3.2, 3.85)),
+             "a100-80g": ((None, 49.74), (13.12, 17.27), (3.6, 4.68)), "v100-16g": ((19.14, 22.17), (5.96, 6.86), (1.66, 1.92))}
+
+
+def test_a_step_of_diffusion_takes_as_long_as_published():
+    """Within 40 % either way, whatever runs it; one picture at a time on an A100 waits for the host of that machine."""
+    tensors, config = unet()
+    save("u", config, tensors, "F16")
+    for gpu, rows in PUBLISHED.items():
+        for pictures, rates in zip((1, 4, 16), rows):
+            for engine, rate in zip((["--cost-engine", "pytorch"], []), rates):
+                if rate is None or (SHARE < 100 and pictures != 4):
+                    continue
+                said = situ_json("inspect", "u", "--platform", gpu, "--batch", str(2 * pictures), *engine)
+                ratio = sum(row["time_ns"] for row in said["kinds"]) * rate / 1e9
+                assert 1 / 1.4 < ratio < 1.4, (gpu, pictures, engine, ratio)
 
 
 def test_a_transformer_of_diffusion_reads_picture_and_text_together():
