@@ -1,6 +1,9 @@
 #include <stdio.h>
 
 #include "api/fit.h"
+#include "base/checked.h"
+#include "graph/graph.h"
+#include "plan/plan.h"
 #include "report/plan_row.h"
 #include "report/report.h"
 #include "situ/version.h"
@@ -44,6 +47,74 @@ static const situ_problem *problem_of(const situ_fitting *f) {
   return f->n > 0 ? f->instances[answer < 0 ? 0 : answer]->problem : NULL;
 }
 
+/* What the memory of a device holds of a plan. */
+typedef struct memory_use {
+  const char *device;
+  int64_t weights, caches, buffers, limit;
+} memory_use;
+
+static memory_use use_of(const situ_plan *plan, int32_t d) {
+  const situ_problem *p = plan->problem;
+  const situ_graph *g = p->graph;
+  situ_device_use use = plan_use(plan, d);
+  bool limited = use.memory_limit_bytes > 0 && use.memory_limit_bytes != SITU_UNLIMITED_BYTES;
+  memory_use m = {.device = p->platform->devices[d].name, .limit = limited ? use.memory_limit_bytes : 0};
+  for (int32_t v = 0; v < p->n_operators && use.n_operators > 0; v++) {
+    if (plan->device[v] != d) continue;
+    int64_t own = graph_own_weight_bytes(g, v);
+    m.weights = sat_add(m.weights, own);
+    m.caches = sat_add(m.caches, g->weight_bytes[v] - own);
+  }
+  m.buffers = max64(0, use.memory_bytes - sat_add(m.weights, m.caches));
+  return m;
+}
+
+static const situ_plan *answer_plan(const situ_fitting *f) {
+  int32_t answer = situ_fitting_answer(f);
+  return answer < 0 ? NULL : f->rows[answer].plan;
+}
+
+static json_value *memory_json(const situ_fitting *f) {
+  const situ_plan *plan = answer_plan(f);
+  json_value *list = json_new_array();
+  for (int32_t d = 0; plan && d < plan->n_devices; d++) {
+    memory_use m = use_of(plan, d);
+    if (m.weights + m.caches == 0) continue;
+    json_push(list, OBJECT({"device", .text = m.device}, {"weight_bytes", AS_COUNT, .n = m.weights},
+                           {"cache_bytes", AS_COUNT, .n = m.caches}, {"buffer_bytes", AS_COUNT, .n = m.buffers},
+                           {"limit_bytes", AS_COUNT, .n = m.limit}));
+  }
+  return list;
+}
+
+/* What fills the memories of the answer, and, where they end it, what would leave more room. */
+static void add_memory(text_buffer *t, const situ_fitting *f, const situ_report_options *options) {
+  enum { F16_BITS = 160, Q8_0_BITS = 85 }; /* of ten elements */
+  int32_t answer = situ_fitting_answer(f);
+  const situ_plan *plan = answer_plan(f);
+  char w[TEXT_UNIT_BYTES], c[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], l[TEXT_UNIT_BYTES], line[300];
+  int64_t weights = 0, caches = 0;
+  for (int32_t d = 0; plan && d < plan->n_devices; d++) {
+    memory_use m = use_of(plan, d);
+    if (m.weights + m.caches == 0) continue;
+    snprintf(line, sizeof line, "%.60s: %s of weights, %s of caches, %s of buffers%s%s", m.device,
+             text_size(w, m.weights), text_size(c, m.caches), text_size(b, m.buffers), m.limit > 0 ? ", of " : "",
+             m.limit > 0 ? text_size(l, m.limit) : "");
+    text_add_wrapped(t, line, caches + weights == 0 ? "  memory  " : "          ", "          ", report_width(options));
+    weights = sat_add(weights, m.weights);
+    caches = sat_add(caches, m.caches);
+  }
+  bool full = plan && answer + 1 < f->n && *f->rows[answer + 1].reason,
+       narrow = full && plan->problem->graph->cache_type;
+  if (!full || caches + weights == 0) return;
+  snprintf(line, sizeof line, "%s%s; weights of half the size would free %s; %s of caches for %s more",
+           narrow ? "caches are narrow already" : "caches of q8_0 (--kv-type q8_0) would free ",
+           narrow ? "" : text_size(c, caches / F16_BITS * (F16_BITS - Q8_0_BITS)), text_size(w, weights / 2),
+           text_size(b, caches / f->rows[answer].amount * (f->quantity == SITU_FIT_CONTEXT ? 1000 : 1)),
+           f->quantity == SITU_FIT_CONTEXT ? "1,000 tokens" : "a stream");
+  text_add_wrapped(t, line, "  room    ", "          ", report_width(options));
+}
+
 static char *fit_json(const situ_fitting *f) {
   int32_t answer = situ_fitting_answer(f);
   const situ_fit_row *next = answer + 1 < f->n ? &f->rows[answer + 1] : NULL;
@@ -54,7 +125,7 @@ static char *fit_json(const situ_fitting *f) {
              {"answer", AS_INDEX, .n = answer < 0 ? -1 : f->rows[answer].amount},
              {"limit_reached", AS_BOOL, .n = answer >= 0 && f->rows[answer].amount >= f->max},
              {"proved", AS_BOOL, .n = next && next->finding == SITU_FIT_IMPOSSIBLE},
-             {"rows", AS_TREE, .tree = rows_json(add_amounts, f)});
+             {"memory", AS_TREE, .tree = memory_json(f)}, {"rows", AS_TREE, .tree = rows_json(add_amounts, f)});
   return report_finish(root, !p || report_unknown_fields(root, &p->unknown, p->guessed));
 }
 
@@ -92,6 +163,7 @@ static char *fit_text(const situ_fitting *f, const situ_report_options *options)
     snprintf(line, sizeof line, "%.700s", f->scopes[answer + 1]);
     text_add_wrapped(&t, line, "  among   ", "          ", report_width(options));
   }
+  add_memory(&t, f, options);
   if (problem_of(f)) report_unknown(&(fact_lines){&t, options, 6}, problem_of(f));
   return text_take(&t);
 }

@@ -49,6 +49,13 @@ def test_the_longest_context_is_that_of_the_memory():
     text = situ("fit", path, *on, "--max", "100000")
     assert "answer  29,440 tokens" in text and "29,696 tokens: proved impossible" in text, text
     assert "among   plans that keep every operator whole" in " ".join(text.split("\n")), text
+    # 6 layers of 2 x 4 heads x 64 elements of 2 bytes for each token; 16 bits of an element become 8.5
+    cache = 6 * 2 * 4 * 64 * 2 * 256 * 115
+    held, = found["memory"]
+    assert held["device"] == "gpu" and cache <= held["cache_bytes"] < 1.001 * cache, held
+    assert sum(held[part] for part in ("weight_bytes", "cache_bytes", "buffer_bytes")) == round(best["fullest_share"] * held["limit_bytes"]), held
+    said = " ".join(text.split())
+    assert f"--kv-type q8_0) would free {cache * 7.5 / 16 / 1e6:.1f} MB" in said and "of caches for 1,000 tokens more" in said, said
 
 
 def test_an_answer_at_the_limit_says_so():
