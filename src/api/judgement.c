@@ -150,6 +150,27 @@ static situ_status judge_given(judge_call *q) {
   return situ_place(&j->given, &j->given_instance, &own, &q->searches.solve, q->error);
 }
 
+/* A placement of nodes may cut what costs take for one kernel; then no kernels are joined, in what it is compared with
+ * either. */
+static situ_status judge_cut_kernels(judge_call *q) {
+  static const char cut[] = "fusion: ";
+  situ_judgement *j = q->into;
+  const char *why = j->given_instance->problem->conflict;
+  if (!why || strncmp(why, cut, strlen(cut)) != 0 || q->searches.cost.fusion) return SITU_STATUS_OK;
+  const char *kept = q->asked.notes ? q->asked.notes : "";
+  text_buffer notes = {0};
+  text_add(&notes, "%sit cuts kernels that engines join: judged with every node as one (--fusion none)\n", kept);
+  q->asked.notes = notes.failed ? NULL : arena_string(j->arena, notes.bytes);
+  text_free(&notes);
+  if (!q->asked.notes) return fail_no_memory(q->error);
+  q->searches.cost.fusion = "none";
+  situ_plan_free(j->given);
+  situ_instance_free(j->given_instance);
+  j->given = NULL;
+  j->given_instance = NULL;
+  return judge_given(q);
+}
+
 /* A plan of the form: the one that `situ place` takes, or the fastest one. With the groups of the command it starts
  * from its plan; `groups` is "auto" for those of all sizes. */
 static situ_status find_best_by(judge_call *q, bool fastest, const char *groups) {
@@ -231,6 +252,7 @@ static situ_status judge(judge_call *q, const situ_judge_options *o) {
     q->asked.group = 1;
   TRY(take_request(q));
   TRY(judge_given(q));
+  TRY(judge_cut_kernels(q));
   TRY(find_best(q));
   TRY(rate_when_empty(&q->into->given_when_empty, q->into->given, q->into->given_instance, q->error));
   TRY(rate_when_empty(&q->into->best_when_empty, q->into->best, q->into->best_instance, q->error));

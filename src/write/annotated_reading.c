@@ -38,23 +38,34 @@ static wire_span label_of(const model_file *file, int32_t node) {
   return (wire_span){0};
 }
 
-/* The device whose brackets in "cpu(=d0);gpu(=d1,=d2)" have the label: the first of that word; -1: none. */
+/* How well an item of the settings fits a label: "=d0" is all of it, "d" its beginning; the longest counts, and first
+ * of all an exact one. 0: not at all. */
+static size_t fit_of(const char *item, size_t n, wire_span label) {
+  size_t length = label.at ? (size_t)(label.end - label.at) : 0, exact = n > 0 && *item == '=';
+  if (n <= exact || length < n - exact || memcmp(label.at, item + exact, n - exact) != 0) return 0;
+  return !exact ? n : length == n - 1 ? SIZE_MAX : 0;
+}
+
+/* The device whose brackets in "cpu(=d0);gpu(=d1,d)" have the label: the first of that word; -1: none. */
 static int32_t device_of_label(const situ_problem *p, const char *settings, wire_span label) {
+  int32_t best = -1;
+  size_t best_fit = 0;
   for (const char *at = settings; *at; at += strspn(at, "; )")) {
     size_t word = strcspn(at, "(");
     const char *name = at;
     at += word + (at[word] == '(');
     for (; *at && *at != ')'; at += *at == ',') {
-      size_t n = strcspn(at, ",)"), skip = *at == '=';
-      bool same = label.at && (size_t)(label.end - label.at) == n - skip && memcmp(label.at, at + skip, n - skip) == 0;
-      for (int32_t d = 0; same && d < p->n_devices; d++) {
+      size_t n = strcspn(at, ",)"), fit = fit_of(at, n, label);
+      for (int32_t d = 0; fit > best_fit && d < p->n_devices; d++) {
         const char *own = placed_nodes_word(&p->platform->devices[d]);
-        if (strlen(own) == word && strncmp(own, name, word) == 0) return d;
+        if (strlen(own) != word || strncmp(own, name, word) != 0) continue;
+        best = d;
+        best_fit = fit;
       }
       at += n;
     }
   }
-  return -1;
+  return best;
 }
 
 /* ---- device configurations ---- */

@@ -67,6 +67,13 @@ static situ_status take_settings(int32_t *device, size_t *length, const situ_pro
   return SITU_STATUS_OK;
 }
 
+/* A placement that names no node of the model is that of another one, not one of all on the host. */
+static situ_status check_named(const situ_problem *p, int32_t n_named, situ_error *error) {
+  if (n_named > 0 || p->n_operators == 0) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_BAD_INPUT, "command", "names no node of %.100s; expected names such as %.100s",
+                   p->graph->model ? p->graph->model : "the model", p->graph->name[0]);
+}
+
 static situ_status session_devices(int32_t *device, const situ_problem *p, const char *text, situ_error *error) {
   json_value *root = NULL;
   TRY(parse(&root, text, error));
@@ -81,6 +88,9 @@ static situ_status session_devices(int32_t *device, const situ_problem *p, const
     status = fail_with(error, SITU_STATUS_BAD_INPUT, "command", "has no %s", BY_NAME);
   for (int32_t v = 0; v < p->n_operators && status == SITU_STATUS_OK; v++) device[v] = host;
   if (status == SITU_STATUS_OK) status = take_settings(device, length, p, settings, error);
+  int32_t n_named = 0;
+  for (int32_t v = 0; v < p->n_operators && status == SITU_STATUS_OK; v++) n_named += length[v] > 0;
+  if (status == SITU_STATUS_OK) status = check_named(p, n_named, error);
   for (int32_t v = 0; v < p->n_operators && status == SITU_STATUS_OK; v++)
     if (device[v] < 0)
       status = fail_with(error, SITU_STATUS_BAD_INPUT, p->graph->name[v],
@@ -127,14 +137,17 @@ static situ_status affinity_devices(int32_t *device, const situ_problem *p, cons
   TRY(parse(&root, text, error));
   const json_value *map = json_get(root, "affinity");
   situ_status status = SITU_STATUS_OK;
+  int32_t n_named = 0;
   for (int32_t v = 0; v < p->n_operators && status == SITU_STATUS_OK; v++) {
     const json_value *entry = entry_of(map, p->graph, v);
+    n_named += entry != NULL;
     const char *word = json_text(entry, "CPU"); /* what has no affinity is on the CPU */
     device[v] = affinity_device(p, word);
     if (device[v] < 0)
       status = fail_with(error, SITU_STATUS_BAD_INPUT, p->graph->name[v], "is on %.40s, which %s has not", word,
                          p->platform->name);
   }
+  if (status == SITU_STATUS_OK) status = check_named(p, n_named, error);
   json_free(root);
   return status;
 }

@@ -171,10 +171,35 @@ def test_what_names_nodes_is_read_as_the_plan():
     assert "better: situ place MODEL --write ort-names=FOLDER" in best, best
     assert of_command(session("gpu(node);cpu(node3)"), *on)["value_ns"] > of_command(session("gpu(node)"), *on)["value_ns"], "the longest counts"
     situ("judge", session("npu(node)"), *on, code=3, err="has no npu")
+    for text in (session("gpu(=another)"), '{"openvino_affinity": 1, "affinity": {"another": "GPU"}}'):
+        situ("judge", text, *on, code=3, err="names no node of .*; expected names such as node0")
     situ("judge", session("gpu(node"), *on, code=3, err="a bracket does not end")
     situ("judge", session("gpu"), *on, code=3, err="expected DEVICE")
     situ("judge", '{"session.layer_assignment_settings": "cpu(=d0)"}', *on, code=3, err="has no labels .layer_ann. at its nodes")
     situ("judge", '{"openvino_affinity": 1, "affinity": {"node1": "GPU.3"}}', *on, code=3, err="node1: is on GPU.3, which cpu.rtx3090 has not")
+
+
+def test_labels_without_a_sign_are_how_they_begin():
+    """Of ONNX Runtime: "=NAME" is all of a label, NAME its beginning, and the longest counts."""
+    steps = [node("MatMul", [f"t{k}", f"w{k}"], [f"t{k + 1}"], name=f"node{k}") for k in range(2)]
+    weights = [tensor(f"w{k}", [64, 64]) for k in range(2)]
+    pathlib.Path("m.onnx").write_bytes(model(graph(steps, [value("t0", [1, 64])], [value("t2", [1, 64])], weights)))
+    pathlib.Path("pins.json").write_text(json.dumps({"node0": "cpu", "node1": "gpu0"}))
+    on = ["--platform", "cpu+rtx3090", "--fusion", "none"]
+    situ("place", "m.onnx", *on, "--fix", "pins.json", "--write", "ort-annotation=out", "--steps", "9")
+    labels = json.loads(pathlib.Path("out/session.json").read_text())["session.layer_assignment_settings"]
+    alike = [of_command(json.dumps({"session.layer_assignment_settings": text}), "out/model.onnx", *on) for text in (labels, labels.replace("=", ""))]
+    assert alike[0] == alike[1] and alike[0]["value_ns"], (labels, alike)
+
+
+def test_a_placement_that_cuts_a_kernel_is_judged_without_kernels():
+    steps = [node("MatMul", ["t0", "w0"], ["a"], name="mm"), node("Relu", ["a"], ["b"], name="relu"), node("MatMul", ["b", "w1"], ["c"], name="mm2")]
+    pathlib.Path("m.onnx").write_bytes(model(graph(steps, [value("t0", [1, 64])], [value("c", [1, 64])], [tensor("w0", [64, 64]), tensor("w1", [64, 64])])))
+    session = json.dumps({"session.name_based_layer_assignment": "cpu(=mm);gpu(=relu,=mm2)"})
+    on = ["m.onnx", "--platform", "cpu+rtx3090"]
+    found = read(session, *on)
+    assert found["rows"][0]["value_ns"] == of_command(session, *on, "--fusion", "none")["value_ns"], found["rows"]
+    assert any("--fusion none" in note for note in found["command_notes"]), found["command_notes"]
 
 
 # What is no placement that a program keeps, or that is read as another row's text; each writer is here or is read back.
