@@ -93,6 +93,12 @@ static situ_status describe(const gguf_model *g, situ_error *error) {
   m->inner = own(g, "ssm.inner_size", 0);
   m->state = own(g, "ssm.state_size", own(g, "wkv.head_size", 0));
   m->groups = own(g, "ssm.group_count", 0);
+  int64_t alike = own(g, "kda.head_dim", 0); /* of Kimi: keys and values alike */
+  if (alike > 0) {
+    m->state = alike;
+    m->groups = own(g, "attention.head_count", 0);
+    m->inner = m->groups * alike;
+  }
   m->index_heads = own(g, "attention.indexer.head_count", 0);
   m->index_key = own(g, "attention.indexer.key_length", 0);
   m->index_top = own(g, "attention.indexer.top_k", 0);

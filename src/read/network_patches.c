@@ -1,5 +1,5 @@
 /* Transformers over patches of pictures: ViT, DeiT, BEiT, DINOv2, ..., and the pairs of a tower for pictures and one
- * for texts: CLIP, SigLIP. */
+ * for texts: CLIP, SigLIP, SigLIP 2. */
 #include "base/checked.h"
 #include "read/network.h"
 
@@ -39,17 +39,24 @@ static net_value tubes(module_net *m, const char *key) {
   return module_linear(m, projection, x);
 }
 
+/* Patches that are cut beforehand, of pictures of any shape: so many at most, whose elements a product reads. */
+static net_value cut_patches(module_net *m) {
+  int64_t n = module_input_dim(m, "patches", module_config(m, "num_patches", 0), 256);
+  return module_linear(m, projection, net_input(m->net, NET_SHAPE(m->batch, n, module_dim_of(m, projection, 1))));
+}
+
 /* The patches of a picture as tokens, and before them tokens that are parameters. Positions are those of the patches,
  * of all tokens, or of all but the registers. */
 static net_value patches(module_net *m, const char *key) {
   static const char registers[] = "embeddings.register_tokens|reg_token";
   int64_t side = module_dim_of(m, projection, -1), bands = module_config(m, "num_mel_bins", 0);
   int64_t step = module_config_at(m, bands > 0 ? "time_stride" : "patch_size", 1, side);
-  bool film = json_get(m->config, "tubelet_size") != NULL;
+  bool film = json_get(m->config, "tubelet_size") != NULL, cut = !film && module_config(m, "num_patches", 0) > 0;
   net_value x = film        ? tubes(m, key)
+                : cut       ? cut_patches(m)
                 : bands > 0 ? spectrogram(m, bands)
                             : module_picture(m, module_dim_of(m, projection, 1), key, 0);
-  if (!film) x = module_tokens(m, "patches", module_conv(m, projection, x, (net_window){.stride = step}));
+  if (!film && !cut) x = module_tokens(m, "patches", module_conv(m, projection, x, (net_window){.stride = step}));
   bool of_patches = module_dim_of(m, positions, -2) == net_dim(m->net, x, 1) || !module_has(m, class_token);
   if (of_patches) x = add_positions(m, x);
   x = module_prepend(m, "embeddings.distillation_token|dist_token", x);
@@ -181,6 +188,8 @@ const network network_patches = {"patches", "a transformer over the patches of a
                                  " vit deit beit data2vec-vision dinov2 dinov2_with_registers vit_msn vit_mae ijepa "
                                  "dinov3_vit audio-spectrogram-transformer videomae vivit ",
                                  "embeddings.patch_embeddings.projection|patch_embed.proj", generate_patches};
-const network network_pairs = {
-    "pairs", "a transformer over the patches of a picture, and one over the tokens of a text",
-    " clip clip_vision_model clip_text_model siglip siglip_vision_model siglip_text_model ", NULL, generate_pairs};
+const network network_pairs = {"pairs",
+                               "a transformer over the patches of a picture, and one over the tokens of a text",
+                               " clip clip_vision_model clip_text_model siglip siglip_vision_model siglip_text_model "
+                               "siglip2 siglip2_vision_model siglip2_text_model ",
+                               NULL, generate_pairs};

@@ -1,4 +1,6 @@
-/* Encoders of sound: wav2vec 2.0, HuBERT, UniSpeech, WavLM. */
+/* Encoders of sound: wav2vec 2.0, HuBERT, UniSpeech, WavLM, data2vec. */
+#include <string.h>
+
 #include "base/checked.h"
 #include "read/network.h"
 
@@ -13,7 +15,9 @@ static net_value frames(module_net *m, net_value x) {
       x = module_conv(m, "conv", x,
                       (net_window){.stride = module_config_at(m, "conv_stride", i, usual[i < 7 ? i : 6])});
     if (there && module_has(m, "layer_norm")) {
-      bool by_group = json_text(json_get(m->config, "feat_extract_norm"), "group")[0] == 'g';
+      bool of_data2vec = strncmp(json_text(json_get(m->config, "model_type"), ""), "data2vec", 8) == 0;
+      const char *usual_norm = of_data2vec ? "layer" : "group";
+      bool by_group = json_text(json_get(m->config, "feat_extract_norm"), usual_norm)[0] == 'g';
       if (by_group) {
         x = module_group_norm(m, "layer_norm", x, net_dim(n, x, 1));
       } else {
@@ -28,17 +32,31 @@ static net_value frames(module_net *m, net_value x) {
   return net_transpose(n, module_name(m, "feature_extractor.transpose"), x, NET_SHAPE(0, 2, 1));
 }
 
-/* Positions are a convolution over the frames, added to them; with a kernel of even length the last place is cut. */
+/* A convolution over the frames and its activation; with a kernel of even length the last place is cut. */
+static net_value convolve(module_net *m, net_value y, int64_t n_frames) {
+  int64_t kernel = module_dim_of(m, "conv", -1);
+  y = module_conv(m, "conv", y, (net_window){.pad = kernel / 2});
+  if (kernel % 2 == 0) y = net_slice(m->net, module_name(m, "conv.cut"), y, 2, 0, n_frames);
+  return module_act(m, "act", "Gelu", y);
+}
+
+/* Positions are a convolution over the frames, or several in turn, added to them. */
 static net_value add_positions(module_net *m, net_value x) {
-  static const char conv[] = "encoder.pos_conv_embed.conv";
   net *n = m->net;
-  int64_t frames_in = net_dim(n, x, 1), kernel = module_dim_of(m, conv, -1);
-  net_value y = net_transpose(n, module_name(m, "%s.first", conv), x, NET_SHAPE(0, 2, 1));
-  y = module_conv(m, conv, y, (net_window){.pad = kernel / 2});
-  if (kernel % 2 == 0) y = net_slice(n, module_name(m, "%s.cut", conv), y, 2, 0, frames_in);
-  y = module_act(m, "encoder.pos_conv_embed.act", "Gelu", y);
-  return module_sum(m, "encoder.pos_conv_embed.add", x,
-                    net_transpose(n, module_name(m, "%s.last", conv), y, NET_SHAPE(0, 2, 1)));
+  int64_t n_frames = net_dim(n, x, 1);
+  module_enter(m, "encoder.pos_conv_embed");
+  net_value y = net_transpose(n, module_name(m, "conv.first"), x, NET_SHAPE(0, 2, 1));
+  if (module_has(m, "conv")) y = convolve(m, y, n_frames);
+  for (int32_t i = 0; i < LM_MAX_BLOCKS && net_ok(n); i++) {
+    module_enter(m, "layers.%d", (int)i);
+    bool there = module_has_folder(m, "");
+    if (there) y = convolve(m, y, n_frames);
+    module_leave(m);
+    if (!there) break;
+  }
+  y = module_sum(m, "add", x, net_transpose(n, module_name(m, "conv.last"), y, NET_SHAPE(0, 2, 1)));
+  module_leave(m);
+  return y;
 }
 
 /* WavLM: scores of attention have a bias for each pair of frames, of the first block's table, that each block weights
@@ -94,4 +112,4 @@ static void generate_sound(module_net *m) {
 }
 
 const network network_sound = {"sound", "an encoder of sound (wav2vec 2.0)",
-                               " wav2vec2 hubert unispeech unispeech-sat wavlm ", NULL, generate_sound};
+                               " wav2vec2 hubert unispeech unispeech-sat wavlm data2vec-audio ", NULL, generate_sound};

@@ -183,6 +183,32 @@ def test_both_towers_of_clip():
     assert shorter[1] - matrices == by_transformer(12, 768, 20)[0] - text
 
 
+def test_siglip2_reads_patches_that_are_cut_beforehand():
+    """At most 256 of 16 x 16 x 3 values, by a product in place of a convolution; one learned query looks at all of them."""
+    width, t = 128, {"logit_scale": [1], "logit_bias": [1], "vision_model.head.probe": [1, 1, 128], "vision_model.head.attention.in_proj_weight": [384, 128],
+                     "vision_model.head.attention.in_proj_bias": [384], "vision_model.embeddings.position_embedding.weight": [256, 128],
+                     "text_model.embeddings.token_embedding.weight": [1000, 128], "text_model.embeddings.position_embedding.weight": [64, 128]}
+    linear(t, "vision_model.embeddings.patch_embedding", width, 768)
+    linear(t, "vision_model.head.attention.out_proj", width, width)
+    linear(t, "vision_model.head.mlp.fc1", 4 * width, width)
+    linear(t, "vision_model.head.mlp.fc2", width, 4 * width)
+    linear(t, "text_model.head", width, width)
+    for name in ("vision_model.head.layernorm", "vision_model.post_layernorm", "text_model.final_layer_norm"):
+        norm(t, name, width)
+    for tower in ("text_model", "vision_model"):
+        for i in range(2):
+            block(t, f"{tower}.encoder.layers.{i}.", CLIP, width, 4 * width)
+    part = {"hidden_size": width, "num_attention_heads": 2}
+    size = save("s", {"model_type": "siglip2", "text_config": part, "vision_config": {**part, "num_patches": 256, "patch_size": 16}}, t)
+    for n, given in ((256, []), (100, ["--dim", "patches=100"])):
+        said, matrices, convolutions, attends = products("s", *given)
+        (picture, looked), (text, read) = by_transformer(2, width, n), by_transformer(2, width, 64)
+        pooled = 2 * width * width * (2 + 2 * n + 8)  # query and output, keys and values of all, two products of four times the width
+        assert matrices == picture + text + 2 * n * 768 * width + pooled + 2 * width * width + 2 * width, (n, matrices)
+        assert convolutions == 0 and attends == looked * 1 + read + attention(2, width // 2, 1, n) , (n, attends, looked, read)
+        assert said["unknown"] == [] and (n < 256 or said["total"]["weight_bytes"] == size), said["total"]
+
+
 # ---- stages ----
 
 def segformer(widths=(32, 64, 160, 256), depths=(2, 2, 2, 2), head=256, classes=150, reductions=(8, 4, 2, 1)):
@@ -355,24 +381,33 @@ def test_a_convnext_costs_what_is_published():
 
 # ---- sound ----
 
-def test_wav2vec_reads_frames_of_samples():
-    """Seven convolutions of strides 5, 2, ... make 49 frames of a second, and their windows are 10, 3, 3, 3, 3, 2, 2."""
-    t, last, n, work, width = {}, 1, 16000, 0, 64
+def sound(width, norms):
+    """An encoder of sound without its positions: tensors, and FLOPs of the convolutions that make 49 frames of a second."""
+    t, last, n, work = {}, 1, 16000, 0
     for i, (kernel, stride) in enumerate(((10, 5), (3, 2), (3, 2), (3, 2), (3, 2), (2, 2), (2, 2))):
         conv(t, f"feature_extractor.conv_layers.{i}.conv", 32, last, kernel, bias=False, sides=1)
         n = (n - kernel) // stride + 1
         work += n * 32 * 2 * last * kernel
         last = 32
     assert n == 49
-    norm(t, "feature_extractor.conv_layers.0.layer_norm", 32)
+    for i in range(norms):
+        norm(t, f"feature_extractor.conv_layers.{i}.layer_norm", 32)
     norm(t, "feature_projection.layer_norm", 32)
     linear(t, "feature_projection.projection", width, 32)
-    t |= {"encoder.pos_conv_embed.conv.weight_v": [width, width // 16, 128], "encoder.pos_conv_embed.conv.weight_g": [1, 1, 128],
-          "encoder.pos_conv_embed.conv.bias": [width], "masked_spec_embed": [width]}
+    t["masked_spec_embed"] = [width]
     norm(t, "encoder.layer_norm", width)
     for i in range(2):
         block(t, f"encoder.layers.{i}.", ("attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.out_proj", "feed_forward.intermediate_dense",
                                           "feed_forward.output_dense", "layer_norm", "final_layer_norm"), width, 4 * width)
+    return t, work
+
+
+def test_wav2vec_reads_frames_of_samples():
+    """Seven convolutions of strides 5, 2, ... make 49 frames of a second, and their windows are 10, 3, 3, 3, 3, 2, 2."""
+    width = 64
+    t, work = sound(width, 1)
+    t |= {"encoder.pos_conv_embed.conv.weight_v": [width, width // 16, 128], "encoder.pos_conv_embed.conv.weight_g": [1, 1, 128],
+          "encoder.pos_conv_embed.conv.bias": [width]}
     size = save("a", {"model_type": "wav2vec2", "hidden_size": width, "num_attention_heads": 1, "conv_stride": [5, 2, 2, 2, 2, 2, 2]}, t)
     said, matrices, convolutions, attends = products("a", "--dim", "samples=16000")
     body, scores = by_transformer(2, width, 49)
@@ -380,6 +415,20 @@ def test_wav2vec_reads_frames_of_samples():
     assert convolutions == work + 50 * width * (2 * width // 16 * 128 + 1), (convolutions, work)  # an even window makes one more, which is cut
     assert said["total"]["weight_bytes"] == size - 4 * width  # masks are for training
     assert [row["subject"] for row in situ_json("inspect", "a")["unknown"]] == ["samples"]
+
+
+def test_positions_of_data2vec_are_several_convolutions():
+    """Five in turn over 49 frames, of 19 places and 16 groups; the convolutions of samples have a norm each."""
+    width = 64
+    t, work = sound(width, 7)
+    for i in range(5):
+        t |= {f"encoder.pos_conv_embed.layers.{i}.conv.weight": [width, width // 16, 19], f"encoder.pos_conv_embed.layers.{i}.conv.bias": [width]}
+    size = save("a", {"model_type": "data2vec-audio", "hidden_size": width, "num_attention_heads": 1, "conv_stride": [5, 2, 2, 2, 2, 2, 2]}, t)
+    said, matrices, convolutions, attends = products("a", "--dim", "samples=16000")
+    body, scores = by_transformer(2, width, 49)
+    assert (matrices, attends) == (body + 2 * 49 * width * 32, scores), (matrices, attends)
+    assert convolutions == work + 5 * 49 * width * (2 * width // 16 * 19 + 1), (convolutions, work)
+    assert (said["total"]["weight_bytes"], said["unknown"]) == (size - 4 * width, [])
 
 
 # ---- diffusion ----

@@ -11,7 +11,7 @@ import pathlib
 import sys
 import tempfile
 
-from quantisers import run, save
+from quantisers import gguf_file, run, save
 
 H, HEADS, KV, D, FF, E, USED, EFF, V = 256, 4, 2, 64, 512, 8, 2, 128, 1000
 CELLS = 512  # what `run` asks for; a window of 64 and a micro-batch of 512 take no less
@@ -371,6 +371,21 @@ def of_mistral(program, folder):
     assert sum(r[2] for r in found if r[1] == "Attention") == CACHE, found
 
 
+def kimi_gguf(program, folder):
+    """Kimi Linear by llama.cpp: 0 heads of keys and values mark a recurrent block, with products named as those of attention."""
+    keys = {"architecture": "kimi-linear", "block_count": 1, "embedding_length": H, "attention.head_count": 4, "attention.head_count_kv": 0,
+            "kda.head_dim": 64, "ssm.conv_kernel": 4, "vocab_size": V, "feed_forward_length": FF}
+    t = [("token_embd.weight", "F16", [H, V]), ("output.weight", "F16", [H, V]), ("blk.0.attn_norm.weight", "F32", [H]), ("blk.0.ssm_a", "F32", [1, 4]),
+         *((f"blk.0.attn_{part}.weight", "F16", [H, 256]) for part in "qkv"), *((f"blk.0.ssm_conv1d_{part}.weight", "F32", [4, 1, 256]) for part in "qkv"),
+         ("blk.0.attn_output.weight", "F16", [256, H]), *((f"blk.0.ffn_{part}.weight", "F16", [H, FF]) for part in ("gate", "up")),
+         ("blk.0.ffn_down.weight", "F16", [FF, H])]
+    gguf_file(folder / "kimi.gguf", keys, t)
+    found, done = run(program, folder / "kimi.gguf")
+    held, state = [r[2] for r in found if r[1] in ("Attention", "StateSpace")], (3 * 3 * 256 + 64 * 256) * 4
+    small = 3 * 4 * 256 * 4 + 4 * 4
+    assert done.returncode == 0 and len(held) == 1 and state <= held[0] <= state + small, (held, state, done.stdout)
+
+
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
@@ -380,6 +395,7 @@ def main():
         windows(program, folder)
         chosen(program, folder)
         of_mistral(program, folder)
+        kimi_gguf(program, folder)
     print(f"{len(FAMILIES)} families agree")
 
 

@@ -325,7 +325,7 @@ def gguf_text(word):
 def gguf_file(path, keys, tensors):
     out = struct.pack("<4sIqq", b"GGUF", 3, len(tensors), len(keys))
     for name, value in keys.items():
-        out += gguf_text("general.architecture" if name == "architecture" else f"llama.{name}")
+        out += gguf_text("general.architecture" if name == "architecture" else f"{keys['architecture']}.{name}")
         out += struct.pack("<i", 8) + gguf_text(value) if isinstance(value, str) else struct.pack("<iI", 4, value)
     at = total = 0
     for name, kind, dims in tensors:
