@@ -253,8 +253,8 @@ int finish(int code);
 typedef struct progress {
   bool shown, terminal;
   double last_s; /* when the line was last drawn, in seconds of the solve */
-  FILE *rows;    /* --trajectory: the content of its file, in memory; NULL: not requested */
-  char *text;    /* of rows */
+  bool records;  /* --trajectory was requested: */
+  char *text;    /* the content of its file; NULL: out of memory */
   size_t length;
   int64_t value_ns, lower_bound_ns; /* of the last row */
 } progress;

@@ -1,8 +1,8 @@
 #include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "cli.h"
+#include "console.h"
 
 static const option_group *const groups[] = {&model_options, &learn_options, &trial_options, &common_options, NULL};
 
@@ -165,7 +165,7 @@ static int run(arguments *a) {
   if (situ_path_check_writable(a->out, &error) != SITU_STATUS_OK) return fail_writing(&error);
   a->learn.out = a->out;
   a->learn.steps = a->bare ? 0 : a->learn.steps > 0 ? a->learn.steps : DEFAULT_STEPS;
-  school s = {.args = a, .before = -1, .terminal = isatty(STDERR_FILENO) == 1};
+  school s = {.args = a, .before = -1, .terminal = console_is_terminal(stderr)};
   a->learn.progress = tell;
   a->learn.context = &s;
   s.instances = calloc((size_t)capacity, sizeof *s.instances);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "console.h"
 
 #define ADDRESS(NAME) &NAME##_command,
 const command *const commands[] = {COMMAND_ROWS(ADDRESS) NULL};
@@ -47,6 +48,7 @@ static int carry_out(const command *c, arguments *a) {
 }
 
 int main(int argc, char **argv) {
+  argv = console_begin(argc, argv);
   options_load();
   if (argc < 2) {
     help_tool(stderr);

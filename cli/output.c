@@ -1,33 +1,18 @@
-#define _POSIX_C_SOURCE 200809L
-#include <langinfo.h>
-#include <locale.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli.h"
-
-/* Whether the user's locale uses UTF-8. The locale of the process itself stays "C", so that numbers do not change. */
-static bool locale_is_utf8(void) {
-  locale_t user = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-  if (!user) return false;
-  bool utf8 = strcmp(nl_langinfo_l(CODESET, user), "UTF-8") == 0;
-  freelocale(user);
-  return utf8;
-}
+#include "console.h"
 
 situ_report_options report_options(FILE *to) {
   situ_report_options o = SITU_REPORT_OPTIONS_INIT;
-  o.unicode = locale_is_utf8();
-  int handle = fileno(to);
+  o.unicode = console_is_unicode();
   const char *no_colour = getenv("NO_COLOR"), *kind = getenv("TERM");
-  struct winsize size;
-  if (!isatty(handle) || getenv("OMPI_COMM_WORLD_SIZE")) return o; /* mpirun's terminals may end in a file */
+  if (!console_is_terminal(to) || getenv("OMPI_COMM_WORLD_SIZE")) return o; /* mpirun's terminals may end in a file */
   o.colour = !(no_colour && *no_colour) && !(kind && strcmp(kind, "dumb") == 0);
-  if (ioctl(handle, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) o.width = size.ws_col;
+  int width = console_width(to);
+  if (width > 0) o.width = width;
   return o;
 }
 
@@ -161,10 +146,10 @@ static int known_writer(const char *name, bool *folder) {
 /* A writer of several files makes the folder, but not the folders above it. */
 static int probe_folder(const char *writer, const char *path) {
   situ_error error = {.status = SITU_STATUS_IO, .text = ""};
-  struct stat about;
+  console_kind kind = console_look(path);
   snprintf(error.where, sizeof error.where, "%.255s", path ? path : "");
-  if (stat(path, &about) == 0) {
-    if (S_ISDIR(about.st_mode)) return EXIT_OK;
+  if (kind != CONSOLE_ABSENT) {
+    if (kind == CONSOLE_FOLDER) return EXIT_OK;
     snprintf(error.text, sizeof error.text, "is a file, but %.60s writes a folder; name another", writer);
     return fail_writing(&error);
   }
@@ -172,8 +157,9 @@ static int probe_folder(const char *writer, const char *path) {
   while (n > 0 && path[n - 1] == '/') n--;
   while (n > 0 && path[n - 1] != '/') n--;
   while (n > 1 && path[n - 1] == '/') n--;
-  char *above = strndup(path, n);
-  bool there = n == 0 || (above && stat(above, &about) == 0 && S_ISDIR(about.st_mode));
+  char *above = strdup(path);
+  if (above) above[n] = '\0';
+  bool there = n == 0 || (above && console_look(above) == CONSOLE_FOLDER);
   if (!there)
     snprintf(error.text, sizeof error.text, "cannot be made: there is no folder \"%.160s\"", above ? above : "");
   free(above);
@@ -182,11 +168,9 @@ static int probe_folder(const char *writer, const char *path) {
 
 /* Whether writing to one path would overwrite the file at the other. Devices and pipes do not count. */
 static bool same_file(const char *one, const char *other) {
-  struct stat x, y;
-  bool there = stat(one, &x) == 0;
-  if (there && !S_ISREG(x.st_mode)) return false;
-  if (strcmp(one, other) == 0) return true;
-  return there && stat(other, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+  console_kind kind = console_look(one);
+  if (kind == CONSOLE_FOLDER || kind == CONSOLE_SPECIAL) return false;
+  return strcmp(one, other) == 0 || console_is_same(one, other);
 }
 
 /* Outputs must not overwrite inputs; only a plan may replace its own --fix file. */

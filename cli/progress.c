@@ -1,36 +1,18 @@
-#define _POSIX_C_SOURCE 200809L
-#include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cli.h"
+#include "console.h"
 
 static volatile sig_atomic_t stop_asked;
 
-static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
-enum { N_INTERRUPTS = sizeof interrupts / sizeof *interrupts };
-
-static void on_interrupt(int number) {
-  stop_asked = 1;
-  for (int i = 0; i < N_INTERRUPTS; i++) signal(interrupts[i], SIG_DFL); /* the second one, whichever it is, kills */
-}
-
-void interrupt_catch(void) {
-  struct sigaction action, old;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = on_interrupt;
-  for (int i = 0; i < N_INTERRUPTS; i++) sigaddset(&action.sa_mask, interrupts[i]);
-  for (int i = 0; i < N_INTERRUPTS; i++) {
-    bool kept = interrupts[i] == SIGHUP && sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler == SIG_IGN; /* nohup */
-    if (!kept) sigaction(interrupts[i], &action, NULL);
-  }
-}
+void interrupt_catch(void) { console_catch(&stop_asked); }
 
 bool interrupted(void) { return stop_asked != 0; }
 
-progress progress_start(void) { return (progress){.terminal = isatty(STDERR_FILENO) == 1}; }
+progress progress_start(void) { return (progress){.terminal = console_is_terminal(stderr)}; }
 
 static const char *short_time(char into[32], int64_t time_ns) {
   double t = (double)time_ns;
@@ -40,25 +22,38 @@ static const char *short_time(char into[32], int64_t time_ns) {
   return into;
 }
 
+static void add(progress *p, const char *format, ...) {
+  char line[256];
+  va_list rest;
+  va_start(rest, format);
+  size_t n = (size_t)vsnprintf(line, sizeof line, format, rest);
+  va_end(rest);
+  if (n >= sizeof line) n = sizeof line - 1;
+  char *grown = p->text ? realloc(p->text, p->length + n + 1) : NULL;
+  if (!grown) free(p->text);
+  p->text = grown;
+  if (grown) memcpy(grown + p->length, line, n + 1);
+  p->length += n;
+}
+
 /* One row, unless nothing has changed since the last one. Numbers that are not there are empty. */
 static void add_row(progress *p, const situ_progress *now) {
   if (now->value_ns == p->value_ns && now->lower_bound_ns == p->lower_bound_ns) return;
-  fprintf(p->rows, "%.3f,%.3f,%lld,%s,", now->seconds, (double)clock() / CLOCKS_PER_SEC, (long long)now->steps,
-          now->solver);
-  if (now->value_ns != SITU_NEVER_NS) fprintf(p->rows, "%lld", (long long)now->value_ns);
-  if (now->lower_bound_ns != SITU_NEVER_NS)
-    fprintf(p->rows, ",%lld\n", (long long)now->lower_bound_ns);
-  else
-    fputs(",\n", p->rows);
+  add(p, "%.3f,%.3f,%lld,%s,", now->seconds, (double)clock() / CLOCKS_PER_SEC, (long long)now->steps, now->solver);
+  if (now->value_ns != SITU_NEVER_NS) add(p, "%lld", (long long)now->value_ns);
+  add(p, ",");
+  if (now->lower_bound_ns != SITU_NEVER_NS) add(p, "%lld", (long long)now->lower_bound_ns);
+  add(p, "\n");
   p->value_ns = now->value_ns;
   p->lower_bound_ns = now->lower_bound_ns;
 }
 
 int progress_record(progress *p) {
   p->value_ns = -1;
-  p->rows = open_memstream(&p->text, &p->length);
-  if (p->rows) fputs("seconds,cpu_seconds,steps,solver,value_ns,lower_bound_ns\n", p->rows);
-  return p->rows ? EXIT_OK : fail_memory();
+  p->records = true;
+  p->text = calloc(1, 1);
+  add(p, "seconds,cpu_seconds,steps,solver,value_ns,lower_bound_ns\n");
+  return p->text ? EXIT_OK : fail_memory();
 }
 
 int progress_write(progress *p, const situ_plan *plan, const char *path) {
@@ -70,20 +65,18 @@ int progress_write(progress *p, const situ_plan *plan, const char *path) {
                                 .value_ns = found.value_ns,
                                 .lower_bound_ns = found.lower_bound_ns});
   situ_error error = {0};
-  bool whole = ferror(p->rows) == 0;
-  whole &= fclose(p->rows) == 0;
-  int code = !whole                                                     ? fail_memory()
+  int code = !p->text                                                   ? fail_memory()
              : situ_text_write(p->text, path, &error) != SITU_STATUS_OK ? fail_writing(&error)
                                                                         : EXIT_OK;
   free(p->text);
-  p->rows = NULL;
+  p->records = false;
   return code;
 }
 
 static bool show_progress(void *context, const situ_progress *news) {
   print_warnings();
   progress *p = context;
-  if (p->rows) add_row(p, news);
+  if (p->records) add_row(p, news);
   bool due = p->terminal && news->seconds >= 1 && (!p->shown || news->seconds - p->last_s >= 0.1);
   if (!due) return interrupted();
   char value[32], bound[32];

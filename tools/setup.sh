@@ -4,6 +4,8 @@
 # "python [FOLDER]" installs what tests the Python face into an environment (build/python), where the tests find it;
 # "torch [FOLDER]" PyTorch, transformers and accelerate beside it, which are large.
 # "docs [FOLDER]" installs what makes the documentation site into an environment (build/docs).
+# "mingw [FOLDER]" builds jansson, expat and protobuf-c for Windows from Debian's sources (build/mingw), where
+# tools/mingw.ini finds them; needs gcc-mingw-w64-x86-64 and cmake.
 # "deb" installs what builds the Debian packages: the list is that of debian/control.
 # "webgpu [FOLDER]" installs ONNX Runtime with a provider for GPUs that software can stand in for: SwiftShader of Chromium.
 # "engines [FOLDER]" installs what runs models, and HiGHS, into a Python environment (build/engines), where the tests find it.
@@ -43,6 +45,37 @@ if [ "$what" = llamacpp ]; then
   # shellcheck disable=SC2086  # the list is meant to be split
   cmake --build "$folder" --target $programs
   echo "situ: $programs are in $folder/bin, where the tests look; SITU_LLAMACPP=$folder/bin tells situ" >&2
+  exit 0
+fi
+
+if [ "$what" = mingw ]; then
+  folder=${2:-build/mingw}
+  mkdir -p "$folder/lists/partial" "$folder/lib/pkgconfig" "$folder/include/protobuf-c"
+  folder=$(cd "$folder" && pwd)
+  cd "$folder"
+  # Sources, whether or not the system's list names them.
+  # shellcheck disable=SC1091
+  echo "deb-src http://deb.debian.org/debian $(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}") main" >sources.list
+  of="-o Dir::Etc::sourcelist=$folder/sources.list -o Dir::Etc::sourceparts=/dev/null -o Dir::State::lists=$folder/lists"
+  # shellcheck disable=SC2086  # the list is meant to be split
+  apt-get $of -qq update && apt-get $of -qq source --download-only jansson expat protobuf-c
+  for archive in *.orig.tar.gz; do tar -xzf "$archive"; done
+  cc=x86_64-w64-mingw32-gcc-posix
+  for source in jansson-*/ libexpat-*/expat/; do
+    /usr/bin/cmake -S "$source" -B "$source/made" -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_C_COMPILER=$cc -DCMAKE_CXX_COMPILER=$cc \
+      -DCMAKE_RC_COMPILER=x86_64-w64-mingw32-windres -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$folder" \
+      -DBUILD_SHARED_LIBS=OFF -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF \
+      -DEXPAT_BUILD_TOOLS=OFF -DEXPAT_BUILD_TESTS=OFF -DEXPAT_BUILD_EXAMPLES=OFF -DEXPAT_BUILD_DOCS=OFF >"$folder/cmake.log" 2>&1
+    /usr/bin/cmake --build "$source/made" --target install >>"$folder/cmake.log"
+  done
+  sed -i 's/^Cflags:.*/& -DXML_STATIC/' lib/pkgconfig/expat.pc
+  # Its build files want a C++ compiler, which the library does not need.
+  $cc -O2 -DPACKAGE_VERSION='"1"' -DPACKAGE_STRING='"protobuf-c 1"' -c protobuf-c-*/protobuf-c/protobuf-c.c -o protobuf-c.o
+  x86_64-w64-mingw32-ar rcs lib/libprotobuf-c.a protobuf-c.o
+  cp protobuf-c-*/protobuf-c/protobuf-c.h include/protobuf-c/
+  printf '%s\n' 'Name: libprotobuf-c' 'Description: Protocol Buffers' 'Version: 1.4' "Libs: -L$folder/lib -lprotobuf-c" \
+    "Cflags: -I$folder/include" >lib/pkgconfig/libprotobuf-c.pc
+  echo "situ: libraries for Windows are in $folder; meson setup build-windows --cross-file tools/mingw.ini finds them" >&2
   exit 0
 fi
 

@@ -8,7 +8,9 @@
 #ifndef SITU_ERROR_H
 #define SITU_ERROR_H
 
-#if defined(__GNUC__)
+#if defined(_WIN32) && defined(SITU_BUILDS_DLL)
+#define SITU_API __declspec(dllexport)
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define SITU_API __attribute__((visibility("default")))
 #else
 #define SITU_API

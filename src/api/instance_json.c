@@ -10,6 +10,7 @@
 #include "base/c_locale.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/os.h"
 #include "base/text.h"
 #include "cost/cost_models.h"
 #include "platform/platform_sources.h"
@@ -195,7 +196,7 @@ static situ_status bad_option(const place *at, const option *row, situ_error *er
 
 /* The path as it is when that exists from here, else from the folder of the plan file. */
 static const char *nearby(arena *a, const char *path, const char *plan_path) {
-  if (path[0] == '/' || strchr(path, ':') || file_exists(path)) return path;
+  if (os_is_absolute(path) || strchr(path, ':') || file_exists(path)) return path;
   const char *folder = file_folder(a, plan_path);
   size_t n = folder ? strlen(folder) + strlen(path) + 1 : 0;
   char *joined = n ? arena_alloc(a, (int64_t)n, 1) : NULL;

@@ -1,20 +1,19 @@
-#define _POSIX_C_SOURCE 200809L
 #include "base/c_locale.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os.h"
+
 c_locale c_locale_begin(void) {
-  locale_t own = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  return (c_locale){(void *)own, own ? (void *)uselocale(own) : NULL};
+  c_locale used = {0};
+  used.entered = os_locale_enter(&used.own, &used.before);
+  return used;
 }
 
 void c_locale_end(c_locale *used) {
-  if (!used->own) return;
-  uselocale((locale_t)used->before);
-  freelocale((locale_t)used->own);
+  if (used->entered) os_locale_leave(used->own, used->before);
 }
 
 int c_locale_vprint(char *into, size_t n, const char *format, va_list arguments) {
@@ -41,14 +40,14 @@ double c_locale_number(const char *text, char **end) {
 
 const char *c_locale_signal(int number) {
   c_locale c = c_locale_begin();
-  const char *text = strsignal(number);
+  const char *text = os_signal_name(number);
   c_locale_end(&c);
   return text;
 }
 
 const char *c_locale_error(int number) {
   c_locale c = c_locale_begin();
-  const char *text = c.own ? strerror_l(number, (locale_t)c.own) : "unknown error";
+  const char *text = strerror(number);
   c_locale_end(&c);
   return text;
 }

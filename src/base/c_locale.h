@@ -14,6 +14,7 @@
 #define SITU_BASE_C_LOCALE_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* snprintf and vsnprintf. */
@@ -31,6 +32,7 @@ const char *c_locale_signal(int number);
  * call the program back. */
 typedef struct c_locale {
   void *own, *before;
+  bool entered;
 } c_locale;
 c_locale c_locale_begin(void);
 void c_locale_end(c_locale *used);

@@ -1,19 +1,13 @@
-#define _GNU_SOURCE
 #include "base/child.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/os.h"
 
-enum { LOOK_MS = 10 };
+static const int64_t LOOK_NS = 10000000;
 /* Frames: the size, then that many bytes. The last frame has size 0 and is followed by one byte: the result of the
  * work. */
 typedef uint64_t frame_size;
@@ -27,7 +21,7 @@ struct child_line {
 static bool send_all(int to, const void *bytes, size_t size) {
   const char *at = bytes;
   while (size > 0) {
-    ssize_t n = write(to, at, size);
+    ptrdiff_t n = os_write(to, at, size);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return false;
     at += n;
@@ -41,33 +35,23 @@ bool child_send(child_line *line, const void *bytes, size_t size) {
   return send_all(line->out, &n, sizeof n) && send_all(line->out, bytes, size);
 }
 
-bool child_must_stop(const child_line *line) {
-  struct pollfd control = {.fd = line->control};
-  return poll(&control, 1, 0) > 0;
-}
+bool child_must_stop(const child_line *line) { return os_wait(&line->control, 1, 0) == 0; }
 
-void child_settle(long parent) {
-  sigset_t none;
-  int nowhere = open("/dev/null", O_RDWR);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != (pid_t)parent) _exit(1);
-  for (int signal_number = 1; signal_number < NSIG; signal_number++) signal(signal_number, SIG_DFL);
-  signal(SIGINT, SIG_IGN);
-  signal(SIGTERM, SIG_IGN);
-  signal(SIGHUP, SIG_IGN);
-  signal(SIGPIPE, SIG_IGN);
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL);
-  if (nowhere >= 0)
-    for (int fd = 0; fd <= 2; fd++) dup2(nowhere, fd);
-}
+/* The child before it begins, with both ends of its pipes. */
+typedef struct birth {
+  child_work *work;
+  void *context;
+  int out[2], control[2];
+} birth;
 
-/* What the parent has buffered must not be printed twice: hence _exit. */
-static _Noreturn void be_child(child_work *work, child_line *line, void *context, pid_t parent) {
-  child_settle(parent);
-  char good = work(context, line);
+static int be_child(void *context) {
+  birth *b = context;
+  child_line line = {.out = b->out[1], .control = b->control[0]};
+  os_close(b->out[0]);
+  os_close(b->control[1]);
+  char good = b->work(b->context, &line);
   frame_size last = 0;
-  _exit(send_all(line->out, &last, sizeof last) && send_all(line->out, &good, 1) ? 0 : 1);
+  return send_all(line.out, &last, sizeof last) && send_all(line.out, &good, 1) ? 0 : 1;
 }
 
 /* ---- the parent ---- */
@@ -91,7 +75,7 @@ static bool receive(inbox *in, int from) {
     in->bytes = more;
     in->room = wanted * 2;
   }
-  ssize_t n = read(from, in->bytes + in->n, in->room - in->n);
+  ptrdiff_t n = os_read(from, in->bytes + in->n, in->room - in->n);
   if (n < 0) return errno == EINTR || errno == EAGAIN;
   in->n += (size_t)n;
   return n > 0;
@@ -127,14 +111,13 @@ static bool listen_to(inbox *in, int from, int *control, const child_limits *lim
   int64_t killed_ns = INT64_MAX;
   bool open = true, stopped = false;
   while (open && !in->ended && !in->broken) {
-    struct pollfd news = {.fd = from, .events = POLLIN};
-    if (poll(&news, 1, LOOK_MS) > 0) open = receive(in, from);
+    if (os_wait(&from, 1, LOOK_NS) == 0) open = receive(in, from);
     tell(in, limits, context);
     int64_t now_ns = clock_now_ns();
     if (!stopped && (now_ns >= limits->deadline_ns || (limits->stop && limits->stop(context)))) {
       stopped = true;
       killed_ns = now_ns + limits->grace_ns;
-      close(*control);
+      os_close(*control);
       *control = -1;
     }
     if (now_ns >= killed_ns) break;
@@ -142,38 +125,22 @@ static bool listen_to(inbox *in, int from, int *control, const child_limits *lim
   return stopped;
 }
 
-static void reap(pid_t child) {
-  kill(child, SIGKILL);
-  while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
-}
-
-static bool open_pipe(int ends[2]) {
-  if (pipe(ends) != 0) return false;
-  for (int i = 0; i < 2; i++) fcntl(ends[i], F_SETFD, FD_CLOEXEC);
-  return true;
-}
-
 child_end child_run(child_work *work, const child_limits *limits, void *context) {
-  int out[2], control[2];
-  if (!open_pipe(out)) return CHILD_NO_PROCESS;
-  if (!open_pipe(control)) {
-    close(out[0]);
-    close(out[1]);
+  birth b = {.work = work, .context = context};
+  if (!os_pipe(b.out)) return CHILD_NO_PROCESS;
+  if (!os_pipe(b.control)) {
+    os_close(b.out[0]);
+    os_close(b.out[1]);
     return CHILD_NO_PROCESS;
   }
-  pid_t parent = getpid(), child = fork();
-  if (child == 0) {
-    close(out[0]);
-    close(control[1]);
-    be_child(work, &(child_line){.out = out[1], .control = control[0]}, context, parent);
-  }
-  close(out[1]);
-  close(control[0]);
+  long child = os_fork(be_child, &b);
+  os_close(b.out[1]);
+  os_close(b.control[0]);
   inbox in = {.max_bytes = limits->max_bytes};
-  bool stopped = child > 0 && listen_to(&in, out[0], &control[1], limits, context);
-  if (child > 0) reap(child);
-  if (control[1] >= 0) close(control[1]);
-  close(out[0]);
+  bool stopped = child > 0 && listen_to(&in, b.out[0], &b.control[1], limits, context);
+  if (child > 0) os_kill(child);
+  if (b.control[1] >= 0) os_close(b.control[1]);
+  os_close(b.out[0]);
   free(in.bytes);
   if (child < 0) return CHILD_NO_PROCESS;
   if (in.ended && !stopped) return in.good ? CHILD_DONE : CHILD_FAILED;

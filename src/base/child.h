@@ -43,11 +43,7 @@ typedef struct child_limits {
 
 /* Runs `work` in a child and waits for it. `context` goes to all three functions. Signals that reach the whole process
  * group (SIGINT, SIGTERM and SIGHUP of a terminal or of `timeout`) do not end the child: the caller decides. It dies
- * with its parent. Linux and POSIX. */
+ * with its parent. CHILD_NO_PROCESS on Windows, which has no fork. */
 child_end child_run(child_work *work, const child_limits *limits, void *context);
-
-/* For a fork made elsewhere: from here on it dies with its parent (a process id), signals to the process group do not
- * reach it, and its output is discarded. */
-void child_settle(long parent);
 
 #endif

@@ -1,31 +1,22 @@
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-#define _XOPEN_SOURCE 700
 #include "base/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/c_locale.h"
 #include "base/contracts.h"
 #include "base/fail.h"
+#include "base/os.h"
 
 enum { CHUNK_BYTES = 1 << 16, MAX_WIDE_BYTES = 1 << 30 };
 static const char UTF8_MARK[] = "\xef\xbb\xbf";
 
-/* Memory without cost until it is written. The file itself is never mapped: when another process cuts it off, an
- * access beyond its new end would be SIGBUS. */
 static situ_status reserve(file_view *view, const char *path, situ_error *error) {
-  void *at = mmap(NULL, view->size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED) return fail_with(error, SITU_STATUS_IO, path, "cannot be read: %s", c_locale_error(errno));
+  void *at = os_view_new(view->handle, view->size_bytes);
+  if (!at) return fail_with(error, SITU_STATUS_IO, path, "cannot be read: %s", c_locale_error(errno));
   view->bytes = at;
   view->mapped = true;
   view->there = calloc((view->size_bytes - 1) / CHUNK_BYTES + 1, sizeof *view->there);
@@ -34,15 +25,15 @@ static situ_status reserve(file_view *view, const char *path, situ_error *error)
 
 situ_status file_begin(file_view *out, const char *path, situ_error *error) {
   *out = (file_view){0};
-  int handle = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not wait for one */
+  int handle = os_open(path);
   if (handle < 0) return fail_with(error, SITU_STATUS_IO, path, "cannot be opened: %s", c_locale_error(errno));
-  struct stat about;
-  if (fstat(handle, &about) != 0 || !S_ISREG(about.st_mode)) {
-    close(handle);
+  os_about about = os_look_at(handle);
+  if (about.kind != OS_FILE) {
+    os_close(handle);
     return fail_with(error, SITU_STATUS_IO, path, "%s",
                      file_is_folder(path) ? "is a folder; expected a file" : "is not a regular file");
   }
-  *out = (file_view){.bytes = (const unsigned char *)"", .size_bytes = (size_t)about.st_size, .handle = handle};
+  *out = (file_view){.bytes = (const unsigned char *)"", .size_bytes = (size_t)about.size_bytes, .handle = handle};
   situ_status status = out->size_bytes > 0 ? reserve(out, path, error) : SITU_STATUS_OK;
   if (status != SITU_STATUS_OK) file_close(out);
   return status;
@@ -50,7 +41,7 @@ situ_status file_begin(file_view *out, const char *path, situ_error *error) {
 
 static int read_all(int handle, unsigned char *into, size_t n, size_t at) {
   while (n > 0) {
-    ssize_t done = pread(handle, into, n, (off_t)at);
+    ptrdiff_t done = os_view_read(handle, into, n, at);
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) return done < 0 ? errno : FILE_CUT_OFF;
     into += done;
@@ -157,27 +148,24 @@ situ_status file_read_text(char **out, const char *path, arena *a, situ_error *e
 }
 
 void file_close(file_view *view) {
-  if (view->mapped) munmap((void *)(uintptr_t)view->bytes, view->size_bytes);
-  if (view->bytes) close(view->handle);
+  if (view->mapped) os_view_free((void *)(uintptr_t)view->bytes, view->size_bytes);
+  if (view->bytes) os_close(view->handle);
   free(view->there);
   *view = (file_view){0};
 }
 
 long long file_size(const char *path) {
-  struct stat about;
-  return stat(path, &about) == 0 && S_ISREG(about.st_mode) ? (long long)about.st_size : -1;
+  os_about about = os_look(path);
+  return about.kind == OS_FILE ? about.size_bytes : -1;
 }
 
-bool file_is_folder(const char *path) {
-  struct stat about;
-  return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
-}
+bool file_is_folder(const char *path) { return os_look(path).kind == OS_FOLDER; }
 
 bool file_exists(const char *path) { return file_size(path) >= 0; }
 
 static int write_all(int handle, const char *bytes, size_t n) {
   while (n > 0) {
-    ssize_t done = write(handle, bytes, n);
+    ptrdiff_t done = os_write(handle, bytes, n);
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) return -1;
     bytes += done;
@@ -187,7 +175,7 @@ static int write_all(int handle, const char *bytes, size_t n) {
 }
 
 static situ_status cannot_write(const char *path, int why, situ_error *error) {
-  const char *slash = strrchr(path, '/');
+  const char *slash = os_last_slash(path);
   if (why == ENOENT && slash)
     return fail_with(error, SITU_STATUS_IO, path, "cannot be written: there is no folder \"%.*s\"",
                      (int)(slash - path < 160 ? slash - path : 160), path);
@@ -196,15 +184,15 @@ static situ_status cannot_write(const char *path, int why, situ_error *error) {
 
 /* Devices, pipes and folders: everything that exists and is not a regular file. */
 static bool is_special(const char *path) {
-  struct stat about;
-  return stat(path, &about) == 0 && !S_ISREG(about.st_mode);
+  os_about about = os_look(path);
+  return about.kind != OS_ABSENT && about.kind != OS_FILE;
 }
 
 static situ_status write_into(const char *path, const void *bytes, size_t n, situ_error *error) {
-  int handle = open(path, O_WRONLY | O_CLOEXEC);
+  int handle = os_open_existing(path, true);
   if (handle < 0) return cannot_write(path, errno, error);
   int bad = write_all(handle, bytes, n), why = errno;
-  bad |= close(handle);
+  bad |= !os_close(handle);
   return bad ? cannot_write(path, why, error) : SITU_STATUS_OK;
 }
 
@@ -214,7 +202,7 @@ enum { MAX_NAMES = 10000 }; /* that files of other threads, or left by a process
  * caller frees; -1 on failure.
  */
 static int open_beside(const char *path, char **temporary, char **target) {
-  *target = realpath(path, NULL);
+  *target = os_real_path(path);
   if (!*target) *target = strdup(path);
   size_t length = *target ? strlen(*target) + 32 : 0;
   *temporary = length ? malloc(length) : NULL;
@@ -222,8 +210,8 @@ static int open_beside(const char *path, char **temporary, char **target) {
   errno = ENOENT;
   int handle = -1;
   for (int k = 0; *path && handle < 0 && k < MAX_NAMES && (k == 0 || errno == EEXIST); k++) {
-    snprintf(*temporary, length, "%s.%ld.%d", *target, (long)getpid(), k);
-    handle = open(*temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); /* less the umask, as for any new file */
+    snprintf(*temporary, length, "%s.%ld.%d", *target, os_own_process(), k);
+    handle = os_create(*temporary);
   }
   return handle;
 }
@@ -242,15 +230,15 @@ situ_status file_write(const char *path, const void *bytes, size_t n, situ_error
   char *temporary, *target;
   int handle = open_beside(path, &temporary, &target), why = errno;
   if (handle >= 0) {
-    bool bad = write_all(handle, bytes, n) || fsync(handle);
+    bool bad = write_all(handle, bytes, n) || !os_flush(handle);
     why = errno;
-    bad |= close(handle) != 0;
-    if (!bad && rename(temporary, target) != 0) {
+    bad |= !os_close(handle);
+    if (!bad && !os_rename(temporary, target)) {
       bad = true;
       why = errno;
     }
     if (bad) {
-      unlink(temporary);
+      os_remove(temporary);
       handle = -1;
     }
   }
@@ -259,25 +247,34 @@ situ_status file_write(const char *path, const void *bytes, size_t n, situ_error
 
 situ_status file_probe(const char *path, situ_error *error) {
   if (is_special(path)) {
-    int handle = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    int handle = os_open_existing(path, false);
     if (handle < 0 && errno != ENXIO) return cannot_write(path, errno, error); /* ENXIO: a pipe without a reader yet */
-    if (handle >= 0) close(handle);
+    if (handle >= 0) os_close(handle);
     return SITU_STATUS_OK;
   }
   char *temporary, *target;
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before); /* a signal that ends the process must not leave the file */
+  os_signals before;
+  os_signals_hold(&before); /* a signal that ends the process must not leave the file */
   int handle = open_beside(path, &temporary, &target), why = errno;
   if (handle >= 0) {
-    close(handle);
-    unlink(temporary);
+    os_close(handle);
+    os_remove(temporary);
   }
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  os_signals_release(&before);
   return end_beside(handle >= 0, path, why, temporary, target, error);
 }
 
+situ_status file_make_folder(const char *path, situ_error *error) {
+  if (os_make_folder(path) || errno == EEXIST) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_IO, path, "cannot be made: %s", c_locale_error(errno));
+}
+
+const char *file_name(const char *path) {
+  const char *slash = os_last_slash(path);
+  return slash ? slash + 1 : path;
+}
+
 char *file_folder(arena *a, const char *path) {
-  const char *slash = strrchr(path, '/');
+  const char *slash = os_last_slash(path);
   return arena_string_n(a, path, slash ? (size_t)(slash - path + 1) : 0);
 }

@@ -48,6 +48,11 @@ situ_status file_write(const char *path, const void *bytes, size_t n, situ_error
 /* Whether file_write could write to `path` now; IO with the reason if not. Changes nothing. */
 situ_status file_probe(const char *path, situ_error *error);
 
+/* Makes a folder unless it is there. */
+situ_status file_make_folder(const char *path, situ_error *error);
+
+/* The last name of a path. */
+const char *file_name(const char *path);
 /* The folder part of a path with its slash ("a/b.c" -> "a/", "b.c" -> ""), in the arena; NULL without memory. */
 char *file_folder(arena *a, const char *path);
 

@@ -1,23 +1,23 @@
 #include "base/library.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 #include "base/c_locale.h"
 #include "base/fail.h"
+#include "base/os.h"
 
 enum library_state { NOT_TRIED, LOADED, MISSING };
 
 situ_status library_load(void **library, const char *path, bool open, situ_error *error) {
-  *library = dlopen(path, RTLD_NOW | (open ? RTLD_GLOBAL : RTLD_LOCAL));
+  *library = os_library_load(path, open);
   if (*library) return SITU_STATUS_OK;
-  c_locale c = c_locale_begin(); /* dlerror translates */
-  const char *why = dlerror();
+  c_locale c = c_locale_begin(); /* it translates */
+  const char *why = os_library_error();
   c_locale_end(&c);
   return fail_with(error, SITU_STATUS_ENGINE, path, "cannot be loaded: %s", why);
 }
 
-void *library_entry(void *library, const char *name) { return dlsym(library, name); }
+void *library_entry(void *library, const char *name) { return os_library_entry(library, name); }
 
 static situ_status load_from(void **library, lazy_library *l) {
   if (!l->place) return library_load(library, l->path, false, &l->why);

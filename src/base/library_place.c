@@ -1,15 +1,14 @@
 /* The search for a shared library that Python packages bring along. */
-#define _GNU_SOURCE
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/arena.h"
 #include "base/contracts.h"
 #include "base/fail.h"
 #include "base/library.h"
+#include "base/os.h"
+#include "base/system_program.h"
 #include "base/text.h"
 
 typedef struct finding {
@@ -22,11 +21,11 @@ typedef struct finding {
 static bool search_folder(finding *f, const char *folder) {
   char best[256] = "";
   size_t n = strlen(f->place->file);
-  DIR *all = opendir(folder);
-  for (struct dirent *at; all && (at = readdir(all));)
-    if (strncmp(at->d_name, f->place->file, n) == 0 && strlen(at->d_name) < sizeof best && strcmp(at->d_name, best) > 0)
-      snprintf(best, sizeof best, "%s", at->d_name);
-  if (all) closedir(all);
+  os_folder *all = os_folder_open(folder);
+  for (const char *name; (name = os_folder_next(all));)
+    if (strncmp(name, f->place->file, n) == 0 && strlen(name) < sizeof best && strcmp(name, best) > 0)
+      snprintf(best, sizeof best, "%s", name);
+  os_folder_close(all);
   text_buffer path = {0};
   text_add(&path, "%s/%s", folder, best);
   if (*best && path.bytes) f->path = arena_string(f->arena, path.bytes);
@@ -47,43 +46,45 @@ static bool search_packages(finding *f, const char *packages) {
 static bool search_environment(finding *f, const char *root) {
   text_buffer lib = {0};
   text_add(&lib, "%s/lib", root);
-  DIR *all = lib.bytes ? opendir(lib.bytes) : NULL;
+  os_folder *all = lib.bytes ? os_folder_open(lib.bytes) : NULL;
   bool found = false;
-  for (struct dirent *at; all && !found && (at = readdir(all));) {
+  for (const char *name; !found && (name = os_folder_next(all));) {
     text_buffer packages = {0};
-    text_add(&packages, "%s/%s/site-packages", lib.bytes, at->d_name);
-    if (strncmp(at->d_name, "python3", 7) == 0 && packages.bytes) found = search_packages(f, packages.bytes);
+    text_add(&packages, "%s/%s/site-packages", lib.bytes, name);
+    if (strncmp(name, "python3", 7) == 0 && packages.bytes) found = search_packages(f, packages.bytes);
     text_free(&packages);
   }
-  if (all) closedir(all);
+  os_folder_close(all);
   text_free(&lib);
   return found;
 }
 
 /* Asks python3, isolated from the current folder and the user's settings of paths, for its folders of packages. */
 static bool ask_python(finding *f) {
-  FILE *answer = popen(
-      "python3 -I -c 'import sysconfig, site\n"
-      "for p in [sysconfig.get_path(\"platlib\"), *site.getsitepackages(), site.getusersitepackages()]: print(p)' "
-      "2>/dev/null",
-      "re");
-  char line[1024];
-  bool found = false;
-  while (answer && fgets(line, sizeof line, answer)) {
-    line[strcspn(line, "\n")] = '\0';
-    if (!found && line[0] == '/') found = search_packages(f, line);
+  static const char question[] =
+      "import sysconfig, site\n"
+      "for p in [sysconfig.get_path('platlib'), *site.getsitepackages(), site.getusersitepackages()]: print(p)";
+  enum { MAX_ANSWER = 1 << 16 };
+  const char *program = system_program_find("python3", f->arena);
+  const char *const words[] = {program, "-I", "-c", question, NULL};
+  text_buffer answer = {0};
+  bool found = false, asked = program && system_program_output(&answer, words, MAX_ANSWER, NULL, NULL);
+  for (char *line = asked && !answer.failed ? answer.bytes : NULL; line && *line && !found;) {
+    size_t n = strcspn(line, "\r\n");
+    char *next = line + n + (line[n] != '\0');
+    line[n] = '\0';
+    found = os_is_absolute(line) && search_packages(f, line);
+    line = next;
   }
-  if (answer) pclose(answer);
+  text_free(&answer);
   return found;
 }
 
 /* A path given by the caller or a variable: the library, the folder that holds it, or a Python environment. */
 static situ_status use_given_path(finding *f, const char *given, const char *who, situ_error *error) {
-  struct stat is;
-  bool there = stat(given, &is) == 0;
-  if (there && S_ISREG(is.st_mode)) f->path = arena_string(f->arena, given);
-  if (there && S_ISDIR(is.st_mode) && !search_folder(f, given) && !search_packages(f, given))
-    search_environment(f, given);
+  os_kind kind = os_look(given).kind;
+  if (kind == OS_FILE) f->path = arena_string(f->arena, given);
+  if (kind == OS_FOLDER && !search_folder(f, given) && !search_packages(f, given)) search_environment(f, given);
   if (f->path) return SITU_STATUS_OK;
   return fail_with(error, SITU_STATUS_ENGINE, given, "%s names this path, but %s is not there", who, f->place->file);
 }

@@ -1,13 +1,12 @@
-#define _POSIX_C_SOURCE 200809L
 #include "base/parallel.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/contracts.h"
+#include "base/os.h"
 
 enum { MAX_THREADS = 256, WATCH_NS = 10000000 };
 
@@ -33,12 +32,11 @@ static void *work(void *context) {
 
 /* Starts as many as can be, deaf to signals: these are for the thread that called. */
 static int32_t start(pthread_t *thread, int32_t wanted, void *(*function)(void *), void *context) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  os_signals before;
+  os_signals_hold(&before);
   int32_t n = 0;
   while (n < wanted && pthread_create(&thread[n], NULL, function, context) == 0) n++;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  os_signals_release(&before);
   return n;
 }
 

@@ -13,12 +13,6 @@ const char *system_program_in_folder(const char *folder, size_t n, const char *n
 /* The first of that name in the folders of PATH, likewise. */
 const char *system_program_find(const char *name, arena *a);
 
-/* Starts a program (argv[0] is its path) whose outputs go to `out`, a file descriptor. It dies with this process.
- * Returns its number, or -1. */
-long system_program_start(const char *const *argv, int out);
-/* Kills it and waits for its end. */
-void system_program_end(long process);
-
 /* Runs a program and adds what it prints, on both of its outputs, up to max_bytes, to `into`; what follows is dropped.
  * `stop` is asked every few milliseconds and may be NULL: true ends the program. It ends with its output. False if it
  * could not be started. */

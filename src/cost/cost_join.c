@@ -109,7 +109,7 @@ static bool add_workspace(const joining *j, const json_value *bytes) {
 
 static situ_status add_table(joining *j, const json_value *table) {
   const json_value *classes = json_get(table, "classes");
-  const char *name = strrchr(j->path, '/'), *source = json_text(json_get(table, "source"), name ? name + 1 : j->path);
+  const char *source = json_text(json_get(table, "source"), file_name(j->path));
   size_t n = strlen(j->source);
   bool ok = true;
   TRY(add_operators(j, table));

@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -325,10 +326,9 @@ static situ_status apply_workspace(const table *t, const json_value *sizes, situ
 
 /* Where the costs come from. Devices that the table says nothing of are named: a plan may rest on their estimates. */
 static situ_status name_source(const table *t, size_t n_operators, const json_value *root, situ_error *error) {
-  const char *slash = strrchr(t->path, '/');
   text_buffer source = {0};
   text_add(&source, "%.160s; %zu of %d operators by the table \"%.120s\"", t->costs->source, n_operators,
-           (int)t->graph->n_operators, json_text(json_get(root, "source"), slash ? slash + 1 : t->path));
+           (int)t->graph->n_operators, json_text(json_get(root, "source"), file_name(t->path)));
   int32_t n = 0, left = 0;
   for (int32_t k = 0; k < t->platform->n_classes; k++) left += !t->timed[k];
   for (int32_t k = 0; k < t->platform->n_classes && n_operators > 0 && n < CLASSES_NAMED; k++)

@@ -1,12 +1,10 @@
-#define _GNU_SOURCE
 #include "engine/cores.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "base/os.h"
 
 core_set cores_allowed(void) {
   core_set set = {{0}};
-  if (syscall(SYS_sched_getaffinity, 0, sizeof set.words, set.words) <= 0) set.words[0] = 1;
+  if (!os_affinity(set.words, sizeof set.words)) set.words[0] = 1;
   return set;
 }
 

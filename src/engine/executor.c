@@ -1,17 +1,14 @@
-#define _GNU_SOURCE
 #include "engine/executor.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/os.h"
 #include "base/rng.h"
 
 static const int64_t MAX_SHARED_BYTES = (int64_t)1 << 36, MIN_SHARED_BYTES = (int64_t)1 << 28;
@@ -19,16 +16,16 @@ static const int64_t MAX_SHARED_BYTES = (int64_t)1 << 36, MIN_SHARED_BYTES = (in
 /* ---- the temporary folder ---- */
 
 static void remove_below(const char *folder) {
-  DIR *all = opendir(folder);
-  for (struct dirent *at; all && (at = readdir(all));) {
+  os_folder *all = os_folder_open(folder);
+  for (const char *name; (name = os_folder_next(all));) {
     text_buffer path = {0};
-    if (strcmp(at->d_name, ".") == 0 || strcmp(at->d_name, "..") == 0) continue;
-    text_add(&path, "%s/%s", folder, at->d_name);
-    if (path.bytes && unlink(path.bytes) != 0) remove_below(path.bytes);
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
+    text_add(&path, "%s/%s", folder, name);
+    if (path.bytes && !os_remove(path.bytes)) remove_below(path.bytes);
     text_free(&path);
   }
-  if (all) closedir(all);
-  rmdir(folder);
+  os_folder_close(all);
+  os_remove_folder(folder);
 }
 
 static void drop_folder(executor *x) {
@@ -37,12 +34,8 @@ static void drop_folder(executor *x) {
 }
 
 static situ_status write_parts(executor *x, situ_error *error) {
-  const char *base = getenv("TMPDIR");
-  snprintf(x->folder, sizeof x->folder, "%s/situ-XXXXXX", base && *base && strlen(base) < 200 ? base : "/tmp");
-  if (!mkdtemp(x->folder)) {
-    x->folder[0] = '\0';
+  if (!os_temporary_folder(x->folder, sizeof x->folder, "situ-"))
     return fail_with(error, SITU_STATUS_IO, "TMPDIR", "cannot create a temporary folder: %s", c_locale_error(errno));
-  }
   for (int32_t k = 0; k < x->parts->n_parts; k++)
     if (executor_owns(x, k)) TRY(model_part_write(x->parts, k, x->folder, x->options.named, error));
   return model_shared_write(x->parts->file, x->folder, error);
@@ -294,7 +287,7 @@ static situ_status start(executor *x, situ_error *error) {
       ARENA_ARRAYS(x->arena, ZEROS(x->workers, n), ZEROS(x->devices, n), ZEROS(x->cores, n), ZEROS(x->worker_of, n),
                    ZEROS(x->session, n), ZEROS(x->binding, n), ARRAY(x->places, n_places));
   for (int64_t bytes = MAX_SHARED_BYTES; room && !x->shared && bytes >= MIN_SHARED_BYTES; bytes /= 2) {
-    x->shared = shared_new((size_t)bytes);
+    x->shared = os_shared_new((size_t)bytes);
     x->shared_bytes = bytes;
   }
   if (!x->shared) return fail_no_memory(error);
@@ -336,7 +329,7 @@ void executor_stop(executor *x) {
   if (!x) return;
   for (int32_t w = 0; w < x->n_workers; w++) worker_stop(x->workers[w]);
   drop_folder(x);
-  shared_free(x->shared, (size_t)x->shared_bytes);
+  os_shared_free(x->shared, (size_t)x->shared_bytes);
   arena_free(x->arena);
 }
 

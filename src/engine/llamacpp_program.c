@@ -1,24 +1,18 @@
-#define _GNU_SOURCE
 #include "engine/llamacpp_program.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/ascii.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/os.h"
 #include "base/system_program.h"
 
-enum { LOOK_US = 10000, MAX_ANSWER = 1 << 26 };
+enum { LOOK_NS = 10000000, MAX_ANSWER = 1 << 26 };
 
 /* ---- finding ---- */
 
@@ -28,7 +22,7 @@ situ_status llamacpp_program_find(const char **out, const char *program, const c
   if (!given && variable && *variable) given = variable;
   *out = NULL;
   if (given) {
-    const char *end = strrchr(given, '/');
+    const char *end = os_last_slash(given);
     *out = system_program_in_folder(given, strlen(given), program, a);
     if (!*out && end && system_program_in_folder(given, (size_t)(end - given), end + 1, a))
       *out = system_program_in_folder(given, (size_t)(end - given), program, a);
@@ -69,13 +63,7 @@ const char **llamacpp_program_words(int *n, const char *line, int n_extra, arena
 
 /* ---- processes ---- */
 
-/* Waits for what is sent, but not for long: -1 with EAGAIN where nothing has come. */
-static bool wait_briefly(int fd) {
-  struct timeval brief = {.tv_usec = LOOK_US};
-  return setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &brief, sizeof brief) == 0;
-}
-
-static bool is_open(ssize_t received) {
+static bool is_open(ptrdiff_t received) {
   return received > 0 || (received < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR));
 }
 
@@ -109,44 +97,20 @@ situ_status llamacpp_program_ask(text_buffer *out, const char *const *argv, cons
 
 /* ---- the server ---- */
 
-static int free_port(void) {
-  struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  socklen_t size = sizeof at;
-  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), port = 0;
-  if (fd >= 0 && bind(fd, (struct sockaddr *)&at, size) == 0 && getsockname(fd, (struct sockaddr *)&at, &size) == 0)
-    port = ntohs(at.sin_port);
-  if (fd >= 0) close(fd);
-  return port;
-}
-
-static bool send_all(int to, const char *bytes, size_t size) {
-  while (size > 0) {
-    ssize_t n = send(to, bytes, size, MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    bytes += n;
-    size -= (size_t)n;
-  }
-  return true;
-}
-
 /* One request, and the whole answer with its head; an empty answer where nobody listens. */
 static situ_status talk(text_buffer *out, int port, const char *request, const wait_limit *wait, situ_error *error) {
-  struct sockaddr_in to = {
-      .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int line = os_connect(port, LOOK_NS);
   int64_t begun_ns = clock_now_ns();
   char bytes[4096];
   situ_status status = SITU_STATUS_OK;
-  bool open = fd >= 0 && wait_briefly(fd) && connect(fd, (struct sockaddr *)&to, sizeof to) == 0 &&
-              send_all(fd, request, strlen(request));
+  bool open = line >= 0 && os_send(line, request, strlen(request), NULL, 0);
   while (open && status == SITU_STATUS_OK) {
-    ssize_t n = recv(fd, bytes, sizeof bytes, 0);
+    ptrdiff_t n = os_receive(line, bytes, sizeof bytes, true);
     open = is_open(n);
     if (n > 0 && out->length < MAX_ANSWER) text_add_bytes(out, bytes, (size_t)n);
     status = look(wait, begun_ns, "an answer of llama-server", error);
   }
-  if (fd >= 0) close(fd);
+  if (line >= 0) os_hang_up(line);
   return status;
 }
 
@@ -207,16 +171,17 @@ situ_status llamacpp_server_start(llamacpp_server *s, const char **argv, int n, 
   static const char health[] = "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
   char port[16];
   int64_t begun_ns = clock_now_ns();
-  *s = (llamacpp_server){.port = free_port(), .log = "/tmp/situ-llama-XXXXXX"};
-  int log = mkostemp(s->log, O_CLOEXEC);
+  *s = (llamacpp_server){.port = os_free_port()};
+  int log = os_temporary_file(s->log, sizeof s->log, "situ-llama-");
   if (log < 0 || s->port == 0) return fail_with(error, SITU_STATUS_ENGINE, s->log, "no file or port for llama-server");
   snprintf(port, sizeof port, "%d", s->port);
   const char *const more[] = {"--host", "127.0.0.1", "--port", port, NULL};
   for (int i = 0; i < 5; i++) argv[n + i] = more[i];
-  pid_t child = (pid_t)system_program_start(argv, log);
-  close(log);
+  long child = os_start(argv, log);
+  os_close(log);
   s->process = child > 0 ? child : 0;
   if (child < 0) return fail_with(error, SITU_STATUS_ENGINE, argv[0], "cannot be started");
+  int killed_by = 0;
   for (bool ready = false; !ready;) {
     text_buffer answer = {0};
     situ_status status = talk(&answer, s->port, health, wait, error);
@@ -224,11 +189,11 @@ situ_status llamacpp_server_start(llamacpp_server *s, const char **argv, int n, 
     text_free(&answer);
     if (status == SITU_STATUS_OK && !ready) status = look(wait, begun_ns, "loading the model", error);
     if (status != SITU_STATUS_OK) return status;
-    if (!ready && waitpid(child, NULL, WNOHANG) == child) {
+    if (!ready && os_has_ended(child, &killed_by)) {
       s->process = 0;
       return fail_ended(s, error);
     }
-    if (!ready) usleep(LOOK_US);
+    if (!ready) os_nap(LOOK_NS);
   }
   return SITU_STATUS_OK;
 }
@@ -255,7 +220,7 @@ situ_status llamacpp_server_complete(json_value **answer, const llamacpp_server 
 }
 
 void llamacpp_server_stop(llamacpp_server *s) {
-  if (s->process > 0) system_program_end(s->process);
-  if (*s->log) unlink(s->log);
+  if (s->process > 0) os_kill(s->process);
+  if (*s->log) os_remove(s->log);
   *s = (llamacpp_server){0};
 }

@@ -30,7 +30,7 @@ situ_status llamacpp_program_check(const char **words, int *n, const wait_limit 
 typedef struct llamacpp_server {
   long process; /* 0: none */
   int port;
-  char log[64]; /* path of the file with its output */
+  char log[256]; /* path of the file with its output */
 } llamacpp_server;
 
 /* Starts it with these words, the path of the program first, behind which 5 elements are free, and waits until it

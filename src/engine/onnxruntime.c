@@ -5,6 +5,7 @@
 #include "base/ascii.h"
 #include "base/fail.h"
 #include "base/library.h"
+#include "base/os.h"
 #include "engine/engine.h"
 #include "engine/ort.h"
 
@@ -234,8 +235,8 @@ const engine onnxruntime_engine = {.name = "onnxruntime",
                                    .title = "ONNX Runtime, by its C interface",
                                    .place = {.variable = "SITU_ONNXRUNTIME",
                                              .package = "onnxruntime/capi",
-                                             .file = "libonnxruntime.so",
-                                             .system = "libonnxruntime.so.1"},
+                                             .file = OS_LIBRARY("onnxruntime", ""),
+                                             .system = OS_LIBRARY("onnxruntime", ".1")},
                                    .install = "pip install onnxruntime",
                                    .reads = "onnx",
                                    .driver = {.load = load,

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/library.h"
+#include "base/os.h"
 #include "base/wire.h"
 #include "engine/engine.h"
 
@@ -294,8 +295,8 @@ const engine openvino_engine = {.name = "openvino",
                                 .title = "OpenVINO, by its C library",
                                 .place = {.variable = "SITU_OPENVINO",
                                           .package = "openvino/libs",
-                                          .file = "libopenvino_c.so",
-                                          .system = "libopenvino_c.so"},
+                                          .file = OS_LIBRARY("openvino_c", ""),
+                                          .system = OS_LIBRARY("openvino_c", "")},
                                 .install = "pip install openvino",
                                 .reads = "onnx openvino",
                                 .driver = {.load = load,

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/library.h"
+#include "base/os.h"
 #include "engine/engine.h"
 
 static struct {
@@ -15,15 +16,14 @@ static struct {
 /* GPUs that PyTorch would see: those of the driver, if its CUDA library is in the same folder. */
 static int count_gpus(const char *path) {
   int (*start)(unsigned) = NULL, (*count)(int *) = NULL, n = 0;
-  const char *end = strrchr(path, '/');
+  const char *end = os_last_slash(path);
   void *cuda, *symbol;
   text_buffer beside = {0};
-  text_add(&beside, "%.*s/libtorch_cuda.so", end ? (int)(end - path) : 1, end ? path : ".");
-  FILE *there = beside.bytes ? fopen(beside.bytes, "re") : NULL;
+  text_add(&beside, "%.*s/" OS_LIBRARY("torch_cuda", ""), end ? (int)(end - path) : 1, end ? path : ".");
+  bool there = beside.bytes && os_look(beside.bytes).kind == OS_FILE;
   text_free(&beside);
   if (!there) return 0;
-  fclose(there);
-  if (library_load(&cuda, "libcuda.so.1", false, NULL) != SITU_STATUS_OK) return 0;
+  if (library_load(&cuda, OS_LIBRARY("cuda", ".1"), false, NULL) != SITU_STATUS_OK) return 0;
   symbol = library_entry(cuda, "cuInit");
   memcpy(&start, &symbol, sizeof symbol);
   symbol = library_entry(cuda, "cuDeviceGetCount");
@@ -67,7 +67,7 @@ const engine pytorch_engine = {.name = "pytorch",
                                .title = "PyTorch, for Python modules (situ.torch)",
                                .place = {.variable = "SITU_PYTORCH",
                                          .package = "torch/lib",
-                                         .file = "libtorch_cpu.so",
-                                         .system = "libtorch_cpu.so"},
+                                         .file = OS_LIBRARY("torch_cpu", ""),
+                                         .system = OS_LIBRARY("torch_cpu", "")},
                                .install = "pip install torch",
                                .driver = {.load = load, .hello = hello, .open = open_session}};

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "engine/run_ranks.h"
 
 #include <math.h>
@@ -8,6 +7,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/os.h"
 
 enum { RANK_0 = 0, CLOCK_ROUNDS = 20 };
 enum { LINK_ROUNDS = 21, LINK_BIG_ROUNDS = 3, LINK_LONG_NS = 30000000 };
@@ -31,12 +31,6 @@ typedef struct introduction {
   core_set cores;
 } introduction;
 
-static void read_machine(char *into, size_t n) {
-  FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-  if (f && !fgets(into, (int)n, f)) into[0] = '\0';
-  if (f) fclose(f);
-}
-
 /* Sends n bytes of each rank to all others: all[rank * n]. */
 static situ_status share(void *all, const void *own, int64_t n, ranks *r, situ_error *error) {
   char *at = all;
@@ -55,7 +49,7 @@ situ_status run_ranks_meet(core_set *cores, ranks *r, uint64_t mark, const int32
                            situ_error *error) {
   introduction all[RANKS_MAX], own = {.mark = mark, .cores = *cores};
   int32_t me = ranks_own(r);
-  read_machine(own.machine, sizeof own.machine);
+  os_machine_id(own.machine, sizeof own.machine);
   TRY(share(all, &own, sizeof own, r, error));
   for (int32_t q = 0; q < ranks_count(r); q++) all[q].machine[sizeof all[q].machine - 1] = '\0';
   for (int32_t q = 0; q < ranks_count(r); q++)

@@ -1,11 +1,10 @@
 /* The worker of any engine: reads and answers requests, and keeps tensors in the shared memory. */
-#define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/os.h"
 #include "engine/engine.h"
 
 enum { MAX_SESSIONS = 256, MAX_BINDINGS = 4096, MAX_PORTS = 4096, MAX_LOADED = 16, ALIGNMENT = 64 };
@@ -165,7 +164,7 @@ static situ_status run(void *context, int32_t number, situ_error *error) {
   int64_t start_ns = clock_now_ns(), slower = s->slower[s->session_of[number]];
   TRY(s->given->driver->run(s->bindings[number], error));
   int64_t wait_ns = slower > 1 ? (slower - 1) * (clock_now_ns() - start_ns) : 0;
-  if (wait_ns > 0) nanosleep(&(struct timespec){wait_ns / 1000000000, wait_ns % 1000000000}, NULL);
+  if (wait_ns > 0) os_nap(wait_ns);
   return SITU_STATUS_OK;
 }
 

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "engine/served.h"
 
 #include <stdio.h>

@@ -3,15 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/json.h"
+#include "base/os.h"
 #include "engine/profile.h"
 #include "split/plan_parts.h"
 
-enum { ROUNDS = 7, SINGLE_ROUNDS = 15, MIN_ROUNDS = 3, SETTLE_ROUNDS = 30, MIN_IDLE = 100, CALM_US = 3000 };
+enum { ROUNDS = 7, SINGLE_ROUNDS = 15, MIN_ROUNDS = 3, SETTLE_ROUNDS = 30, MIN_IDLE = 100, CALM_NS = 3000000 };
 
 /* ---- running ---- */
 
@@ -25,7 +25,7 @@ static situ_status load_trial(executor **x, model_parts **parts, trials *t, cons
 
 /* Waits until idle threads of the engine have stopped spinning on cores that the next run may use. */
 static void let_threads_idle(const trials *t) {
-  if (t->m.options.threads > 1 || t->m.options.map) usleep(CALM_US);
+  if (t->m.options.threads > 1 || t->m.options.map) os_nap(CALM_NS);
 }
 
 static situ_status run_once(const trials *t, executor *x, int64_t *time_ns, situ_error *error) {

@@ -1,28 +1,18 @@
-#define _GNU_SOURCE
 #include "engine/worker.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/poll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/c_locale.h"
-#include "base/checked.h"
-#include "base/child.h"
 #include "base/clock.h"
 #include "base/contracts.h"
 #include "base/fail.h"
+#include "base/os.h"
 #include "base/resize.h"
 
-enum { LOOK_MS = 10, LINE = 3, MAX_FRAME_BYTES = 1 << 26, DOING_BYTES = 96 };
+enum { LOOK_NS = 10000000, MAX_FRAME_BYTES = 1 << 26, DOING_BYTES = 96 };
 static const uint32_t MAGIC = 0x75746973; /* "situ" */
 
 typedef enum frame_kind { FRAME_CALL = 1, FRAME_RUN, FRAME_ANSWER, FRAME_RAN, FRAME_FAILED } frame_kind;
@@ -35,7 +25,7 @@ typedef struct frame_head {
 } frame_head;
 
 struct worker {
-  pid_t process;
+  long process;
   int line; /* -1: dead */
   int32_t n_under_way;
   bool in_process;
@@ -46,41 +36,19 @@ struct worker {
   char name[96], doing[DOING_BYTES];
 };
 
-void *shared_new(size_t bytes) {
-  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? NULL : memory;
-}
-
-void shared_free(void *memory, size_t bytes) {
-  if (memory) munmap(memory, bytes);
-}
-
 /* ---- both sides ---- */
 
 /* Sends a frame in one message, since each message wakes the other side, which takes longer than sending it. */
 static bool send_frame(int line, frame_kind kind, const void *bytes, size_t n) {
   frame_head head = {MAGIC, kind, n};
-  struct iovec pieces[2] = {{&head, sizeof head}, {(void *)(uintptr_t)bytes, n}};
-  struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 2};
-  while (pieces[0].iov_len + pieces[1].iov_len > 0) {
-    ssize_t sent = sendmsg(line, &message, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    for (int i = 0; i < 2; i++) {
-      size_t done = (size_t)sent < pieces[i].iov_len ? (size_t)sent : pieces[i].iov_len;
-      pieces[i].iov_base = (char *)pieces[i].iov_base + done;
-      pieces[i].iov_len -= done;
-      sent -= (ssize_t)done;
-    }
-  }
-  return true;
+  return os_send(line, &head, sizeof head, bytes, n);
 }
 
 /* ---- the worker ---- */
 
 static bool get_bytes(int line, void *into, size_t n) {
   for (char *at = into; n > 0;) {
-    ssize_t got = recv(line, at, n, 0);
+    ptrdiff_t got = os_receive(line, at, n, true);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     at += got;
@@ -138,43 +106,26 @@ static void serve(const worker_handler *handler, int line) {
 }
 
 static void pin(const worker_options *o) {
-  unsigned long cores[16] = {0}; /* a set of cores as the kernel represents it */
-  enum { WORD = 8 * (int)sizeof cores[0], MAX_CORES = 16 * WORD };
+  uint64_t cores[16] = {0};
+  enum { WORD = 64, MAX_CORES = 16 * WORD };
   int32_t n = o->n_cores > 0 ? o->n_cores : 1;
-  for (int32_t c = o->core; c >= 0 && c < o->core + n && c < MAX_CORES; c++) cores[c / WORD] |= 1ul << c % WORD;
-  if (o->core >= 0) syscall(SYS_sched_setaffinity, 0, sizeof cores, cores);
+  for (int32_t c = o->core; c >= 0 && c < o->core + n && c < MAX_CORES; c++) cores[c / WORD] |= UINT64_C(1) << c % WORD;
+  if (o->core >= 0) os_set_affinity(cores, sizeof cores);
 }
 
-/* Limits private memory to that of the caller plus `more_bytes`. */
-static void limit_memory(int64_t more_bytes) {
-  long long pages = 0;
-  int64_t page_bytes = sysconf(_SC_PAGESIZE), machine = sat_mul(sysconf(_SC_PHYS_PAGES), page_bytes);
-  FILE *own = fopen("/proc/self/statm", "re"); /* total, resident, shared, code, 0, data */
-  if (own && fscanf(own, "%*s %*s %*s %*s %*s %lld", &pages) != 1) pages = 0;
-  if (own) fclose(own);
-  rlim_t max = (rlim_t)sat_add(sat_mul(pages, page_bytes), more_bytes > 0 ? more_bytes : machine);
-  setrlimit(RLIMIT_DATA, &(struct rlimit){max, max});
-}
+typedef struct birth {
+  const worker_handler *handler;
+  const worker_options *options;
+  int line;
+} birth;
 
-/* Neither every C library has a function for this (musl), nor every kernel the call. */
-static void close_from(int first) {
-  enum { MAX_FILES = 1 << 16 };
-#ifdef SYS_close_range
-  if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
-#endif
-  long n = sysconf(_SC_OPEN_MAX);
-  for (int file = first; file < (n > 0 && n < MAX_FILES ? n : MAX_FILES); file++) close(file);
-}
-
-static _Noreturn void be_worker(const worker_handler *handler, const worker_options *o, int line, pid_t parent) {
-  child_settle(parent);
-  dup2(line, LINE);
-  close_from(LINE + 1);
-  limit_memory(o->memory_bytes);
-  setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-  pin(o);
-  serve(handler, LINE);
-  _exit(0);
+static int be_worker(void *context) {
+  birth *b = context;
+  int line = os_keep_only(b->line);
+  os_limit_memory(b->options->memory_bytes);
+  pin(b->options);
+  serve(b->handler, line);
+  return 0;
 }
 
 /* ---- the caller ---- */
@@ -193,19 +144,18 @@ situ_status worker_start(worker **out, const worker_handler *handler, const work
     *out = w;
     return SITU_STATUS_OK;
   }
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+  if (!os_line(ends)) {
     free(w);
-    return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "cannot open a connection to a worker: %s",
+    return fail_with(error, errno == ENOSYS ? SITU_STATUS_ENGINE : SITU_STATUS_NO_MEMORY, options->name,
+                     errno == ENOSYS ? "needs a process of its own, which situ can make on Linux and macOS only"
+                                     : "cannot open a connection to a worker: %s",
                      c_locale_error(errno));
   }
-  pid_t parent = getpid();
-  w->process = fork();
-  if (w->process == 0) be_worker(handler, options, ends[1], parent);
-  close(ends[1]);
+  w->process = os_fork(be_worker, &(birth){handler, options, ends[1]});
+  os_hang_up(ends[1]);
   w->line = ends[0];
-  setsockopt(w->line, SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){.tv_sec = 10}, sizeof(struct timeval));
   if (w->process < 0) {
-    close(ends[0]);
+    os_hang_up(ends[0]);
     free(w);
     return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "cannot start a worker process: %s",
                      c_locale_error(errno));
@@ -214,16 +164,11 @@ situ_status worker_start(worker **out, const worker_handler *handler, const work
   return SITU_STATUS_OK;
 }
 
-/* Kills and reaps the process; returns its status by wait, or 0. */
-static int end_process(worker *w) {
-  int status = 0;
-  if (w->line >= 0) close(w->line);
+static void end_process(worker *w) {
+  if (w->line >= 0) os_hang_up(w->line);
   w->line = -1;
-  if (w->process <= 0) return 0;
-  kill(w->process, SIGKILL);
-  while (waitpid(w->process, &status, 0) < 0 && errno == EINTR) continue;
+  if (w->process > 0) os_kill(w->process);
   w->process = 0;
-  return status;
 }
 
 void worker_stop(worker *w) {
@@ -236,18 +181,18 @@ void worker_stop(worker *w) {
 
 /* The connection is closed: reports how the worker ended, once the process has exited. */
 static situ_status fail_dead(worker *w, situ_error *error) {
-  int status = 0, tries = 0;
+  int killed_by = 0, tries = 0;
   while (w->process > 0 && tries < 100) { /* wait for it to exit: its own status is more useful than that of a kill */
-    if (waitpid(w->process, &status, WNOHANG) != 0) w->process = 0;
-    if (w->process > 0) usleep(1000 * LOOK_MS);
+    if (os_has_ended(w->process, &killed_by)) w->process = 0;
+    if (w->process > 0) os_nap(LOOK_NS);
     tries++;
   }
   bool lives = w->process > 0;
   end_process(w);
   if (lives) return fail_with(error, SITU_STATUS_ENGINE, w->name, "closed its connection during \"%s\"", w->doing);
-  if (WIFSIGNALED(status))
-    return fail_with(error, SITU_STATUS_ENGINE, w->name, "was killed by signal %d (%s) during \"%s\"", WTERMSIG(status),
-                     c_locale_signal(WTERMSIG(status)), w->doing);
+  if (killed_by)
+    return fail_with(error, SITU_STATUS_ENGINE, w->name, "was killed by signal %d (%s) during \"%s\"", killed_by,
+                     c_locale_signal(killed_by), w->doing);
   return fail_with(error, SITU_STATUS_ENGINE, w->name, "ended during \"%s\"", w->doing);
 }
 
@@ -270,9 +215,9 @@ static situ_status keep_waiting(worker *w, const wait_limit *wait, situ_error *e
 
 static situ_status receive(worker *w, void *into, size_t n, const wait_limit *wait, situ_error *error) {
   for (char *at = into; n > 0;) {
-    ssize_t got = recv(w->line, at, n, MSG_DONTWAIT);
+    ptrdiff_t got = os_receive(w->line, at, n, false);
     bool later = got < 0 && (errno == EINTR || errno == EAGAIN);
-    if (later) poll(&(struct pollfd){.fd = w->line, .events = POLLIN}, 1, LOOK_MS);
+    if (later) os_wait(&w->line, 1, LOOK_NS);
     TRY(keep_waiting(w, wait, error));
     if (later) continue;
     if (got <= 0) return fail_dead(w, error);
@@ -407,23 +352,21 @@ static situ_status take_run(worker *w, worker_ran *out, const wait_limit *wait, 
 
 situ_status worker_poll(worker_ran *out, worker *const *workers, int32_t n, int64_t max_ns, const wait_limit *wait,
                         situ_error *error) {
-  enum { MAX_WORKERS = 256 };
-  struct pollfd news[MAX_WORKERS];
-  int32_t busy[MAX_WORKERS], n_busy = 0;
+  int lines[OS_MAX_WAITS] = {0};
+  int32_t busy[OS_MAX_WAITS], n_busy = 0;
   out->worker = -1;
   if (poll_in_process(out, workers, n)) return SITU_STATUS_OK;
   for (int32_t i = 0; i < n; i++) {
     if (workers[i]->n_under_way == 0) continue;
-    if (workers[i]->line < 0 || n_busy == MAX_WORKERS) return fail_dead(workers[i], error);
-    news[n_busy] = (struct pollfd){.fd = workers[i]->line, .events = POLLIN};
+    if (workers[i]->line < 0 || n_busy == OS_MAX_WAITS) return fail_dead(workers[i], error);
+    lines[n_busy] = workers[i]->line;
     busy[n_busy++] = i;
   }
-  if (ppoll(news, (nfds_t)n_busy, &(struct timespec){.tv_nsec = max_ns}, NULL) <= 0) {
+  int at = os_wait(lines, n_busy, max_ns);
+  if (at < 0) {
     for (int32_t i = 0; i < n_busy; i++) TRY(keep_waiting(workers[busy[i]], wait, error));
     return SITU_STATUS_OK;
   }
-  int32_t at = 0;
-  while (!news[at].revents) at++;
   out->worker = busy[at];
   return take_run(workers[busy[at]], out, wait, error);
 }

@@ -70,9 +70,4 @@ typedef struct worker_ran {
 situ_status worker_poll(worker_ran *out, worker *const *workers, int32_t n, int64_t max_ns, const wait_limit *wait,
                         situ_error *error);
 
-/* Memory that workers started later share with the caller and each other, all zero; untouched pages cost nothing.
- * NULL if the system gives none. */
-void *shared_new(size_t bytes);
-void shared_free(void *memory, size_t bytes);
-
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/library.h"
+#include "base/os.h"
 #include "lp/lp.h"
 
 #define CALLS(CALL)                \
@@ -31,7 +32,7 @@
 
 static struct { CALLS(LIBRARY_POINTER) } clp;
 static const char *const names[] = {CALLS(LIBRARY_NAME)};
-static lazy_library clp_library = LAZY_LIBRARY("libClp.so.1", clp, names);
+static lazy_library clp_library = LAZY_LIBRARY(OS_LIBRARY("Clp", ".1"), clp, names);
 
 struct lp {
   Clp_Simplex *clp;

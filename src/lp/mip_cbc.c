@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/library.h"
+#include "base/os.h"
 #include "lp/mip_engine.h"
 
 /* Loaded when the first program is searched. */
@@ -34,7 +35,7 @@
 
 static struct { CALLS(LIBRARY_POINTER) } cbc;
 static const char *const names[] = {CALLS(LIBRARY_NAME)};
-static lazy_library cbc_library = LAZY_LIBRARY("libCbcSolver.so.3", cbc, names);
+static lazy_library cbc_library = LAZY_LIBRARY(OS_LIBRARY("CbcSolver", ".3"), cbc, names);
 
 static const char *missing(void) { return library_missing(&cbc_library); }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/library.h"
+#include "base/os.h"
 #include "lp/mip_engine.h"
 
 /* What a callback is given to stop the search; HiGHS promises its first field alone. */
@@ -54,8 +55,10 @@ int Highs_getDoubleInfoValue(const void *highs, const char *name, double *value)
 
 static struct { CALLS(LIBRARY_POINTER) } highs;
 static const char *const names[] = {CALLS(LIBRARY_NAME)};
-static const library_place place = {
-    .variable = "SITU_HIGHS", .package = "highsbox/highs_dist/lib", .file = "libhighs.so", .system = "libhighs.so.1"};
+static const library_place place = {.variable = "SITU_HIGHS",
+                                    .package = "highsbox/highs_dist/lib",
+                                    .file = OS_LIBRARY("highs", ""),
+                                    .system = OS_LIBRARY("highs", ".1")};
 static lazy_library highs_library = LAZY_LIBRARY_AT(place, "libhighs.so", highs, names);
 
 enum { BY_COLUMNS = 1, MINIMIZE = 1, CONTINUOUS = 0, INTEGER = 1 };

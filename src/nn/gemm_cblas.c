@@ -2,6 +2,7 @@
 #include <cblas.h>
 
 #include "base/library.h"
+#include "base/os.h"
 #include "nn/gemm.h"
 
 #ifdef NN_DOUBLE
@@ -14,7 +15,7 @@
 
 static struct { CALLS(LIBRARY_POINTER) } blas;
 static const char *const names[] = {CALLS(LIBRARY_NAME)};
-static lazy_library blas_library = LAZY_LIBRARY("libopenblas.so.0", blas, names);
+static lazy_library blas_library = LAZY_LIBRARY(OS_LIBRARY("openblas", ".0"), blas, names);
 
 void nn_gemm(nn_real *c, int32_t c_stride, int32_t rows, int32_t cols, int32_t inner, nn_factor a, nn_factor b,
              nn_real scale, nn_real keep) {

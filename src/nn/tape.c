@@ -20,6 +20,7 @@ typedef struct record {
 static const size_t max_block_bytes = (size_t)1 << 40;
 
 struct tape {
+  void *made[MAX_BLOCKS];           /* by malloc, and in it, aligned: */
   unsigned char *block[MAX_BLOCKS]; /* each twice as large as the one before */
   size_t block_bytes[MAX_BLOCKS], used;
   int n_blocks, current;
@@ -32,7 +33,7 @@ tape *tape_new(void) { return calloc(1, sizeof(tape)); }
 
 void tape_free(tape *t) {
   if (!t) return;
-  for (int i = 0; i < t->n_blocks; i++) free(t->block[i]);
+  for (int i = 0; i < t->n_blocks; i++) free(t->made[i]);
   free(t->records);
   free(t);
 }
@@ -58,9 +59,10 @@ static bool add_block(tape *t, size_t bytes) {
     if (size > max_block_bytes / 2) return false;
     size *= 2;
   }
-  unsigned char *made = aligned_alloc(ALIGNMENT, size);
+  unsigned char *made = malloc(size + ALIGNMENT);
   if (!made) return false;
-  t->block[t->n_blocks] = made;
+  t->made[t->n_blocks] = made;
+  t->block[t->n_blocks] = made + (ALIGNMENT - (uintptr_t)made % ALIGNMENT);
   t->block_bytes[t->n_blocks++] = size;
   return true;
 }

@@ -1,12 +1,11 @@
-#define _GNU_SOURCE
 #include "platform/host_gpus.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/os.h"
 #include "base/system_program.h"
 
 enum { MAX_ANSWER = 1 << 20, MAX_SECONDS = 4, PATH_MAX_BYTES = 400 };
@@ -66,11 +65,11 @@ static void read_driver(machine_gpus *out, const char *root) {
   char path[PATH_MAX_BYTES], text[PATH_MAX_BYTES], bus[MACHINE_GPUS][32], speed[PATH_MAX_BYTES], width[PATH_MAX_BYTES];
   int n = 0;
   snprintf(path, sizeof path, "%.200s%s", root, GPUS);
-  DIR *folder = opendir(path);
-  for (struct dirent *entry; folder && (entry = readdir(folder)) && n < MACHINE_GPUS;)
-    if (strchr(entry->d_name, ':') && strlen(entry->d_name) < sizeof bus[0]) strcpy(bus[n++], entry->d_name);
-  if (folder) closedir(folder);
-  qsort(bus, (size_t)n, sizeof bus[0], compare_names); /* readdir has no order */
+  os_folder *folder = os_folder_open(path);
+  for (const char *name; n < MACHINE_GPUS && (name = os_folder_next(folder));)
+    if (strchr(name, ':') && strlen(name) < sizeof bus[0]) strcpy(bus[n++], name);
+  os_folder_close(folder);
+  qsort(bus, (size_t)n, sizeof bus[0], compare_names); /* names come in no order */
   text_buffer lines = {0};
   for (int k = 0; k < n; k++) {
     snprintf(path, sizeof path, "%s/%.31s", GPUS, bus[k]);

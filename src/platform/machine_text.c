@@ -6,6 +6,7 @@
 
 #include "base/ascii.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "platform/catalogue.h"
 #include "platform/machine_fields.h"
@@ -715,13 +716,10 @@ situ_status platform_from_text(situ_platform **out, const char *text, const char
   }
   json_value *devices = json_new_array(), *links = json_new_array();
   bool ok = status == SITU_STATUS_OK && add_devices(m, devices, links);
-  const char *slash = strrchr(path, '/');
   bool unnamed = strncmp(path, "/dev/fd/", strlen("/dev/fd/")) == 0; /* standard input of the tool */
-  json_value *root = JSON_OBJECT({"situ_platform", json_new_int(1)},
-                                 {"name", json_new_text(unnamed ? "machine"
-                                                        : slash ? slash + 1
-                                                                : path)},
-                                 {"devices", devices}, {"links", links});
+  json_value *root =
+      JSON_OBJECT({"situ_platform", json_new_int(1)}, {"name", json_new_text(unnamed ? "machine" : file_name(path))},
+                  {"devices", devices}, {"links", links});
   if (status == SITU_STATUS_OK)
     status = ok && root ? platform_from_json(out, root, path, error) : fail_no_memory(error);
   json_free(root);

@@ -1,15 +1,13 @@
 /* "this-host": the machine that runs situ. Values that the system reports (cores, memories, PCI devices) are used as
  * they are; others are estimated as described in docs/formats/platform.md. The only file that includes hwloc. */
-#define _GNU_SOURCE
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/os.h"
 #include "platform/catalogue.h"
 #include "platform/host_gpus.h"
 #include "platform/host_limits.h"
@@ -119,22 +117,13 @@ static bool look_around(host_facts *facts) {
 #else
 
 static bool look_around(host_facts *facts) {
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) cores = CPU_COUNT(&allowed);
+  int cores = os_cores();
   facts->n_nodes = 1;
-  facts->nodes[0] = (host_node){cores > 0 ? (int)cores : 1, 0};
+  facts->nodes[0] = (host_node){cores > 0 ? cores : 1, 0};
   return true;
 }
 
 #endif
-
-/* The system's own sum. Where there is one node it is nearer the truth than that node's count, which leaves out
- * memory that was plugged in while a virtual machine ran. */
-static int64_t installed_bytes(void) {
-  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? (int64_t)pages * page : 0;
-}
 
 /* Leaves of cores and memory what the control group grants, to each node in proportion. */
 static void limit(host_facts *facts, const host_limits *granted) {
@@ -154,29 +143,10 @@ static void limit(host_facts *facts, const host_limits *granted) {
 
 /* ---- estimates ---- */
 
-/* The clock in Hz: the base frequency if the system reports it, else the current frequency of the cores, else 2.5
- * GHz. */
-static double clock_rate(void) {
-  double khz = 0.0;
-  static const char *const files[] = {"/sys/devices/system/cpu/cpu0/cpufreq/base_frequency",
-                                      "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"};
-  for (int i = 0; i < 2 && khz <= 0.0; i++) {
-    FILE *f = fopen(files[i], "r");
-    if (!f) continue;
-    char text[64];
-    khz = fgets(text, sizeof text, f) ? c_locale_number(text, NULL) : 0.0;
-    fclose(f);
-  }
-  FILE *f = khz > 0.0 ? NULL : fopen("/proc/cpuinfo", "r");
-  char line[256];
-  while (f && fgets(line, sizeof line, f)) {
-    const char *colon = strncmp(line, "cpu MHz", 7) == 0 ? strchr(line, ':') : NULL;
-    if (!colon) continue;
-    khz = 1000.0 * c_locale_number(colon + 1, NULL);
-    break;
-  }
-  if (f) fclose(f);
-  return khz >= 1e5 && khz <= 1e7 ? 1000.0 * khz : 2.5e9;
+/* 2.5 GHz where the system tells no clock. */
+static double clock_hz(void) {
+  double hz = os_clock_hz();
+  return hz >= 1e8 && hz <= 1e10 ? hz : 2.5e9;
 }
 
 /* FP32 operations in one clock of one core, where they cannot be measured: a multiplication and an addition. */
@@ -205,7 +175,7 @@ static situ_device node_device(const host_node *node, const char *name, const ch
                    .launch_ns = 1000,
                    .shares_memory_with = -1,
                    .is_host = true};
-  if (core_peak > FLOPS_OF_256_BITS * clock_rate()) d.family = SITU_FAMILY_CPU_AVX512;
+  if (core_peak > FLOPS_OF_256_BITS * clock_hz()) d.family = SITU_FAMILY_CPU_AVX512;
   if (has_vnni()) d.peak_flops[SITU_DTYPE_I8] = d.peak_flops[SITU_DTYPE_U8] = 4.0 * peak;
   return d;
 }
@@ -256,7 +226,7 @@ static void add_link(host_build *b, situ_link link, const char *source) {
 }
 
 static void build_nodes(host_build *b, const host_facts *facts) {
-  double measured = host_core_flops(), core_peak = measured > 0 ? measured : clock_rate() * FLOPS_PER_CLOCK;
+  double measured = host_core_flops(), core_peak = measured > 0 ? measured : clock_hz() * FLOPS_PER_CLOCK;
   const situ_link_kind_info *sockets = link_kind_find("upi");
   char name[32], class_name[32], source[200];
   snprintf(source, sizeof source, "cores and memory: the system%s; peaks: %s; bandwidth: %s; launch: assumed",
@@ -346,7 +316,9 @@ situ_status platform_from_this_host(situ_platform **out, situ_error *error) {
   } else if (!look_around(facts)) {
     status = fail_with(error, SITU_STATUS_UNSUPPORTED, THIS_HOST, "the topology of this machine cannot be read");
   } else {
-    if (facts->n_nodes == 1) facts->nodes[0].memory_bytes = max64(facts->nodes[0].memory_bytes, installed_bytes());
+    /* The system's own sum is nearer the truth than that of the one node, which leaves out memory that was plugged in
+     * while a virtual machine ran. */
+    if (facts->n_nodes == 1) facts->nodes[0].memory_bytes = max64(facts->nodes[0].memory_bytes, os_memory_bytes());
     host_limits granted = host_limits_read("");
     limit(facts, &granted);
     host_gpus_find(&facts->driver, "");

@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L
 #include "ranks/islands.h"
 
 #include <pthread.h>
@@ -225,17 +224,17 @@ bool situ_ranks_get_summary(const situ_ranks *ranks, situ_ranks_summary *out) {
 
 /* ---- a gather ---- */
 
-typedef struct wait {
+typedef struct waiting {
   islands *all;
   islands_stop *stop;
   void *context;
   int64_t begun_ns, looked_ns, stopped_ns; /* when the caller asked to stop; 0: not yet */
-} wait;
+} waiting;
 
 /* One look at everything, by `look`, under the lock; *over: whether it is complete. */
-typedef situ_status look_function(wait *w, bool *over, situ_error *error);
+typedef situ_status look_function(waiting *w, bool *over, situ_error *error);
 
-static situ_status wait_for(wait *w, look_function *look, situ_error *error) {
+static situ_status wait_for(waiting *w, look_function *look, situ_error *error) {
   bool over = false;
   w->begun_ns = clock_now_ns();
   for (;;) {
@@ -253,7 +252,7 @@ static situ_status wait_for(wait *w, look_function *look, situ_error *error) {
   }
 }
 
-static bool in_a_hurry(const wait *w) {
+static bool in_a_hurry(const waiting *w) {
   int64_t max_ns = w->all->own == HUB ? HURRY_NS : FOLLOWER_HURRY_NS;
   return w->stopped_ns > 0 && clock_now_ns() - w->stopped_ns > max_ns;
 }
@@ -295,7 +294,7 @@ static situ_status take_part(islands *all, int32_t rank, situ_error *error) {
   return mpi_port_receive(all->port, &p->body_in, rank, TAG_BODY, p->bytes, p->head.n, error);
 }
 
-static situ_status look_for_parts(wait *w, bool *over, situ_error *error) {
+static situ_status look_for_parts(waiting *w, bool *over, situ_error *error) {
   islands *all = w->all;
   *over = true;
   for (int32_t r = 0; r < all->n; r++) {
@@ -309,7 +308,7 @@ static situ_status look_for_parts(wait *w, bool *over, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-static situ_status look_whether_told(wait *w, bool *over, situ_error *error) {
+static situ_status look_whether_told(waiting *w, bool *over, situ_error *error) {
   islands *all = w->all;
   *over = true;
   for (int32_t r = 0; r < all->n; r++) {
@@ -347,7 +346,7 @@ static situ_status send_to(islands *all, int32_t rank, const void *bytes, situ_e
 }
 
 /* Everything of rank 0. */
-static situ_status lead(wait *w, const void *bytes, int64_t n, situ_error *error) {
+static situ_status lead(waiting *w, const void *bytes, int64_t n, situ_error *error) {
   islands *all = w->all;
   pthread_mutex_lock(&all->lock);
   for (int32_t r = 1; r < all->n; r++) {
@@ -367,7 +366,7 @@ static situ_status lead(wait *w, const void *bytes, int64_t n, situ_error *error
   return wait_for(w, look_whether_told, error);
 }
 
-static situ_status look_for_answer(wait *w, bool *over, situ_error *error) {
+static situ_status look_for_answer(waiting *w, bool *over, situ_error *error) {
   peer *hub = &w->all->peer[HUB];
   TRY(take_part(w->all, HUB, error));
   *over = hub->given;
@@ -381,7 +380,7 @@ static situ_status look_for_answer(wait *w, bool *over, situ_error *error) {
 }
 
 /* Everything of another rank. */
-static situ_status follow(wait *w, const void *bytes, int64_t n, situ_error *error) {
+static situ_status follow(waiting *w, const void *bytes, int64_t n, situ_error *error) {
   islands *all = w->all;
   peer *hub = &all->peer[HUB];
   hub->given = false;
@@ -416,7 +415,7 @@ situ_status islands_gather(islands *all, islands_given *given, int32_t kind, con
     given[0] = (islands_given){bytes, n};
     return SITU_STATUS_OK;
   }
-  wait w = {.all = all, .stop = stop, .context = context, .looked_ns = clock_now_ns()};
+  waiting w = {.all = all, .stop = stop, .context = context, .looked_ns = clock_now_ns()};
   all->head = (head){all->head.number + 1, kind, n};
   TRY(all->own == HUB ? lead(&w, bytes, n, error) : follow(&w, bytes, n, error));
   const unsigned char *answer = all->own == HUB ? all->answer : all->peer[HUB].bytes;

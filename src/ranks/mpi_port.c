@@ -1,15 +1,13 @@
 /* What is declared here are the few entries used, in the binary form that Open MPI keeps for libmpi.so.40 (releases 3
  * to 5). */
-#define _GNU_SOURCE
 #include "ranks/mpi_port.h"
 
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <time.h>
 
 #include "base/fail.h"
 #include "base/library.h"
+#include "base/os.h"
 
 enum { SERIALIZED = 2, MULTIPLE = 3, NAP_NS = 50000 };
 
@@ -56,7 +54,7 @@ static situ_status fail_mpi(const char *what, situ_error *error) {
 /* ---- begin ---- */
 
 static situ_status load(mpi_port *p, handle *world, handle *errors_return, situ_error *error) {
-  const char *given = getenv("SITU_MPI"), *path = given && *given ? given : "libmpi.so.40";
+  const char *given = getenv("SITU_MPI"), *path = given && *given ? given : OS_LIBRARY("mpi", ".40");
   bool whole = true;
   void *library;
   TRY(library_load(&library, path, true, error)); /* open: it has plug-ins */
@@ -100,8 +98,7 @@ static situ_status begin(mpi_port *p, bool threads, situ_error *error) {
   if (p->n > MPI_PORT_MAX)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, "MPI", "started %d ranks; at most %d can work together", p->n,
                      (int)MPI_PORT_MAX);
-  p->slack = prctl(PR_GET_TIMERSLACK);
-  prctl(PR_SET_TIMERSLACK, 1000); /* ns: short naps are short */
+  p->slack = os_nap_slack(1000); /* ns: short naps are short */
   return SITU_STATUS_OK;
 }
 
@@ -172,13 +169,13 @@ void mpi_port_cancel(mpi_port *p, mpi_message *message) {
   while (n_done == 0 && mpi_port_test(p, message, 1, &which, &n_done, NULL) == SITU_STATUS_OK) continue;
 }
 
-void mpi_port_nap(void) { nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL); }
+void mpi_port_nap(void) { os_nap(NAP_NS); }
 
 /* ---- end ---- */
 
 void mpi_port_close(mpi_port *p, bool broken) {
   if (!p) return;
-  prctl(PR_SET_TIMERSLACK, p->slack);
+  os_nap_slack(p->slack);
   if (!broken) {
     p->Comm_free(&p->comm);
     if (p->initialised) p->Finalize();

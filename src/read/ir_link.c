@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/compare.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "read/ir_net.h"
 
@@ -325,7 +326,7 @@ situ_status ir_link(ir_net *net, situ_dtype precision, arena *a, const char *pat
 }
 
 const char *ir_data_path(arena *a, const char *path) {
-  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+  const char *dot = strrchr(file_name(path), '.');
   size_t n = dot ? (size_t)(dot - path) : strlen(path);
   char *made = ARENA_NEW(a, char, (int64_t)n + 5);
   if (!made) return NULL;

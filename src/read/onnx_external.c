@@ -1,11 +1,11 @@
 /* External data: where they lie, whether they may, and the few that are read. */
-#define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/os.h"
 #include "read/onnx_model.h"
 
 /* A file that contains weights, examined once. */
@@ -47,7 +47,7 @@ static situ_status look_at(finding *f, data_file *d, const char *location) {
   memcpy(d->path + folder_length, location, length + 1);
   d->size_bytes = file_size(d->path);
   if (d->size_bytes < 0) return SITU_STATUS_OK;
-  char *real = realpath(d->path, NULL);
+  char *real = os_real_path(d->path);
   if (!real && errno == ENOMEM) return fail_no_memory(f->error);
   size_t n = f->real_folder ? strlen(f->real_folder) : 0;
   bool inside =
@@ -103,7 +103,7 @@ situ_status onnx_external(onnx_model *model, arena *a, const char *path, situ_er
   f.by_location = string_map_new(a, 4);
   f.files = ARENA_ZERO(a, data_file, n);
   if (!f.folder || !f.by_location || !f.files) return fail_no_memory(error);
-  f.real_folder = realpath(*f.folder ? f.folder : ".", NULL);
+  f.real_folder = os_real_path(*f.folder ? f.folder : ".");
   if (!f.real_folder && errno == ENOMEM) return fail_no_memory(error);
   situ_status status = SITU_STATUS_OK;
   for (onnx_weight *w = model->externals; w && status == SITU_STATUS_OK; w = w->next_external) status = check(&f, w);

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/arguments.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/near_name.h"
+#include "base/os.h"
 #include "graph/graph.h"
 #include "read/builtin.h"
 #include "read/joined_networks.h"
@@ -23,7 +23,7 @@ static const char builtin_prefix[] = "builtin:";
 
 static bool has_suffix(const char *path, const char *suffixes) {
   const char *dot = strrchr(path, '.');
-  if (!dot || strchr(dot, '/')) return false;
+  if (!dot || os_last_slash(dot)) return false;
   const char *at = strstr(suffixes, dot);
   size_t n = strlen(dot);
   return at && (at[n] == '\0' || at[n] == ' ');
@@ -338,7 +338,7 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
   } else if (strncmp(path, builtin_prefix, sizeof builtin_prefix - 1) != 0) {
     file_view view;
     status = file_begin(&view, path, error);
-    if (status == SITU_STATUS_IO && access(path, F_OK) != 0 && builtin_lacks_prefix(path))
+    if (status == SITU_STATUS_IO && os_look(path).kind == OS_ABSENT && builtin_lacks_prefix(path))
       status =
           fail_with(error, SITU_STATUS_IO, path, "there is no such file; the built-in network is builtin:%s", path);
     if (status == SITU_STATUS_IO && file_is_folder(path))

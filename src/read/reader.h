@@ -30,9 +30,8 @@ const char *read_no_model(const read_source *source);
 
 /* The name of a model whose file does not name it: its path without the folder. */
 static inline const char *read_base_name(const char *path) {
-  const char *slash = strrchr(path, '/');
   if (strncmp(path, READ_UNNAMED, sizeof READ_UNNAMED - 1) == 0) return "standard input";
-  return slash ? slash + 1 : path;
+  return file_name(path);
 }
 
 /* BAD_ARGUMENT unless n_dims is the number of dims and each has a name. */

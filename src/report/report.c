@@ -75,7 +75,8 @@ static json_value *notes_json(const situ_model *model) {
   bool ok = notes != NULL;
   for (const char *line = model && model->notes ? model->notes : ""; ok && *line;) {
     size_t n = strcspn(line, "\n");
-    char *note = strndup(line, n);
+    char *note = malloc(n + 1);
+    if (note) snprintf(note, n + 1, "%.*s", (int)n, line);
     ok = note && (n == 0 || json_push(notes, json_new_text(note)));
     free(note);
     line += n + (line[n] == '\n');

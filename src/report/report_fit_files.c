@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "api/fit.h"
+#include "base/file.h"
 #include "report/plan_row.h"
 #include "report/report.h"
 #include "situ/version.h"
@@ -16,9 +17,9 @@ static const char *const findings[] = {"fits", "not found", "impossible"};
 static const style styles[] = {STYLE_GOOD, STYLE_PLAIN, STYLE_DIM};
 
 /* The file without its folders. */
-static const char *file_name(const situ_fitting *f) {
-  const char *slash = strrchr(f->path, '/');
-  return slash && slash[1] ? slash + 1 : f->path;
+static const char *name_of(const situ_fitting *f) {
+  const char *name = file_name(f->path);
+  return *name ? name : f->path;
 }
 
 /* Whether file a comes before file b: the larger first, equals as they were given. */
@@ -34,7 +35,7 @@ static void add_file(row_list *out, const files *of, int32_t k) {
   situ_fit_finding finding = situ_fitting_finding(f, of->amount);
   plan_row row = plan_row_of(r->plan, r->model, f->goal.tokens_per_s);
   ROW(out, {"file", .text = f->path}, {"model", .text = f->model},
-      {NULL, AS_TEXT, "file", .text = file_name(f), .style = k == of->answer ? STYLE_BOLD : STYLE_PLAIN, .max = 40},
+      {NULL, AS_TEXT, "file", .text = name_of(f), .style = k == of->answer ? STYLE_BOLD : STYLE_PLAIN, .max = 40},
       {"weight_bytes", AS_BYTES, "weights", .n = f->weight_bytes},
       {"finding", AS_TEXT, "", .text = findings[finding], .style = styles[finding]},
       {"amount", AS_INDEX, .n = best >= 0 ? r->amount : -1},
@@ -87,7 +88,7 @@ static char *files_text(const files *f, const situ_report_options *options) {
   } else {
     const situ_fitting *best = f->fittings[f->answer];
     fact_start(&lines, "answer");
-    text_add_clean(&t, file_name(best));
+    text_add_clean(&t, name_of(best));
     text_add(&t, ", %s of weights\n", text_size(b, best->weight_bytes));
   }
   const situ_fitting *of = f->fittings[f->answer < 0 ? 0 : f->answer];

@@ -1,13 +1,10 @@
-#define _XOPEN_SOURCE 700
 /* Parts as files: bytes of the model, copied; only names of nodes and types of values are ever made. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/c_locale.h"
 #include "base/fail.h"
+#include "base/os.h"
 #include "split/onnx_file.h"
 
 enum { MODEL_GRAPH = 7, MODEL_TRAINING = 20, QUANTISATION = 14, NODE_NAME = 3 };
@@ -185,16 +182,15 @@ situ_status onnx_part_write(const model_parts *p, int32_t k, const char *folder,
 static void make_folders(char *path, size_t from) {
   for (char *slash = strchr(path + from, '/'); slash; slash = strchr(slash + 1, '/')) {
     *slash = '\0';
-    mkdir(path, 0777);
+    os_make_folder(path);
     *slash = '/';
   }
 }
 
 /* Copies one file of external data, unless the folder is that of the model. */
 static situ_status copy_external(const char *from, char *to, size_t folder_length, situ_error *error) {
-  struct stat a, b;
   file_view view = {0};
-  if (stat(from, &a) == 0 && stat(to, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino) return SITU_STATUS_OK;
+  if (os_is_same(from, to)) return SITU_STATUS_OK;
   TRY(file_open(&view, from, error));
   make_folders(to, folder_length + 1);
   situ_status status = file_write(to, view.bytes, view.size_bytes, error);
@@ -207,7 +203,7 @@ static situ_status place_external(const model_file *f, const char *own, const ch
   text_buffer from = {0}, to = {0};
   text_add(&from, "%s%s", own, name);
   text_add(&to, "%s/%s", folder, name);
-  char *real = from.failed ? NULL : realpath(from.bytes, NULL), *real_own = realpath(*own ? own : ".", NULL);
+  char *real = from.failed ? NULL : os_real_path(from.bytes), *real_own = os_real_path(*own ? own : ".");
   size_t n = real_own ? strlen(real_own) : 0;
   bool inside = real && n > 0 && strncmp(real, real_own, n) == 0 && (real[n] == '/' || real_own[n - 1] == '/');
   situ_status status = SITU_STATUS_OK;
@@ -256,8 +252,7 @@ situ_status onnx_edit_write(const model_file *file, const onnx_edit *edit, const
   wire_span s = file->graph, m = file->model;
   wire_field f;
   int32_t v = 0;
-  if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-    return fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", c_locale_error(errno));
+  TRY(file_make_folder(folder, error));
   while (s.at < s.end && !wire_next(&s, &f)) {
     if (f.number == GRAPH_NODE && f.wire == WIRE_BYTES)
       edit_node(&graph, f.value, v++, edit);

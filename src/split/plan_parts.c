@@ -1,11 +1,9 @@
 #include "split/plan_parts.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
-#include "base/c_locale.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/json.h"
 
 bool plan_parts_folded(const situ_graph *g, int32_t v) {
@@ -96,8 +94,7 @@ static json_value *manifest(const model_parts *p, const situ_platform *platform)
 
 situ_status plan_parts_write(const model_parts *parts, const char *folder, const situ_platform *platform,
                              situ_error *error) {
-  if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-    return fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", c_locale_error(errno));
+  TRY(file_make_folder(folder, error));
   for (int32_t k = 0; k < parts->n_parts; k++) TRY(model_part_write(parts, k, folder, false, error));
   TRY(model_shared_write(parts->file, folder, error));
   text_buffer path = {0};

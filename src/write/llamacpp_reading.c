@@ -2,13 +2,14 @@
  * = -ngl, the first L + 1 - N blocks are on the CPU; block i of the rest goes to the first device whose share of -ts,
  * summed up, is above its share of the rest; the head counts as block L, and the embedding is on the CPU. Then the
  * first rule of -ot that fits the name of a weight moves it. docs/formats/language-models.md */
+#include <errno.h>
 #include <float.h>
-#include <regex.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/os.h"
 #include "base/text.h"
 #include "write/command_words.h"
 #include "write/layer_reading.h"
@@ -433,19 +434,21 @@ static bool to_posix(char out[POSIX_BYTES], const char *pattern) {
 /* Moves the operators whose weight's name fits a pattern and that no rule has moved yet. */
 static situ_status apply_rule(const reading *r, const char *pattern, int32_t to, int32_t *device, bool *moved) {
   const situ_problem *p = r->layers.problem;
-  regex_t compiled;
   char name[NAME_BYTES], posix[POSIX_BYTES];
-  if (!to_posix(posix, pattern) || regcomp(&compiled, posix, REG_EXTENDED | REG_NOSUB) != 0)
-    return bad(r, RULES, pattern, "is no pattern that situ understands");
+  errno = 0;
+  os_pattern *compiled = to_posix(posix, pattern) ? os_pattern_new(posix) : NULL;
+  if (!compiled)
+    return bad(r, RULES, pattern,
+               errno == ENOSYS ? "patterns are read on Linux and macOS only" : "is no pattern that situ understands");
   for (int32_t v = 0; v < p->n_operators; v++) {
     snprintf(name, sizeof name, "%.240s.weight", p->graph->name[v]);
-    bool fits = p->graph->weight_bytes[v] > 0 && regexec(&compiled, name, 0, NULL, 0) == 0;
+    bool fits = p->graph->weight_bytes[v] > 0 && os_pattern_fits(compiled, name);
     if (fits && !moved[v]) {
       device[v] = to;
       moved[v] = true;
     }
   }
-  regfree(&compiled);
+  os_pattern_free(compiled);
   return SITU_STATUS_OK;
 }
 

@@ -1,13 +1,11 @@
 /* OpenVINO's affinities: the device of each operation by its friendly name, for HETERO. Of an IR that is the name of
  * the layer; of an ONNX model that of the node, or of its last output where it has none or makes an output of the
  * model. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/c_locale.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "write/placed_nodes.h"
 #include "write/writer.h"
 
@@ -80,8 +78,7 @@ static situ_status write_folder(const char *folder, const situ_plan *plan, const
   const situ_problem *p = plan->problem;
   placed_nodes nodes;
   situ_status status = placed_nodes_open(&nodes, plan, model, error);
-  if (status == SITU_STATUS_OK && mkdir(folder, 0777) != 0 && errno != EEXIST)
-    status = fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", c_locale_error(errno));
+  if (status == SITU_STATUS_OK) status = file_make_folder(folder, error);
   if (status == SITU_STATUS_OK)
     status = placed_nodes_json(affinities(&nodes, p->platform, model), folder, "affinity.json", error);
   placed_nodes_free(&nodes);

@@ -1,11 +1,9 @@
 /* ONNX Runtime's assignment by names: a session setting alone, the model stays as it is. A pattern matches every name
  * that holds it and the longest one counts, so a list of whole names is exact (pull request 28903). */
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/c_locale.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "write/placed_nodes.h"
 #include "write/writer.h"
@@ -46,8 +44,7 @@ static situ_status check_names(const placed_nodes *nodes, const situ_platform *p
 
 static situ_status write_settings(const placed_nodes *nodes, const situ_problem *p, const char *folder,
                                   situ_error *error) {
-  if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-    return fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", c_locale_error(errno));
+  TRY(file_make_folder(folder, error));
   return placed_nodes_session(nodes, p->platform, folder, "session.name_based_layer_assignment", list, error);
 }
 

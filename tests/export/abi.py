@@ -74,7 +74,7 @@ def describe(include, compiler):
     out += sorted(name for name in re.findall(r"^typedef struct (\w+) \w+;", text, re.M))
     out += ["", "# Constants"]
     out += sorted(f"{name} {one_line(body)}" for name, body in re.findall(r"^#define (SITU_\w+)[ ]+([^\n]+)$", text, re.M)
-                  if not re.search(r"\b(sizeof|situ_sized|visibility)\b|SITU_SIZED|^VERSION", body) and "INIT" not in name)
+                  if not re.search(r"\b(sizeof|situ_sized|visibility|dllexport)\b|SITU_SIZED|^VERSION", body) and "INIT" not in name)
     out += [f"{name} {value[name]}" for name in anonymous]
     for name, members in sorted(enums.items()):
         out += ["", f"# enum {name}"] + [f"{m} {value[m]}" for m in members]

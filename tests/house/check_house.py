@@ -19,9 +19,11 @@ FORMAT_VERSION = 14
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 FUNCTION_START = re.compile(r"^[A-Za-z_].*\)\s*\{\s*$|^\{\s*$")
 STANDARD = re.compile(
-    r"^(assert|ctype|errno|fcntl|float|inttypes|limits|locale|math|tgmath|pthread|setjmp|signal|stdalign|stdarg|stdatomic|"
-    r"stdbool|stddef|stdint|stdio|stdlib|string|strings|time|unistd|sys/[a-z]+|dirent|getopt|termios)\.h$"
+    r"^(assert|ctype|errno|float|inttypes|limits|locale|math|tgmath|pthread|setjmp|signal|stdalign|stdarg|stdatomic|"
+    r"stdbool|stddef|stdint|stdio|stdlib|string|time)\.h$"
 )
+# What asks the operating system; only these files include its headers.
+OF_THE_SYSTEM = re.compile(r"^(src/base/os_\w+|cli/console_\w+)\.[ch]$")
 
 
 def read_floors(root):
@@ -61,7 +63,12 @@ def check_includes(root, path, floors, breaches, foreign):
         bracket, name = match.groups()
         where = f"{path.relative_to(root)}:{number}"
         if bracket == "<":
-            if parts[0] in ("src", "cli", "include") and not STANDARD.match(name):
+            if OF_THE_SYSTEM.match("/".join(parts)):
+                continue
+            if re.match(r"^(sys/|arpa/|netinet/|win)|^(unistd|fcntl|dirent|dlfcn|poll|sched|regex|langinfo|io)\.h$", name):
+                if parts[0] in ("src", "cli", "include"):
+                    breaches.append(f"{where}: <{name}> is of the operating system; ask base/os.h or cli/console.h")
+            elif parts[0] in ("src", "cli", "include") and not STANDARD.match(name):
                 foreign.setdefault(name, set()).add(str(path.relative_to(root)))
             continue
         folder = name.split("/")[0]
@@ -268,10 +275,10 @@ SCANS_OR_PRINTS = re.compile(r"\b(?:snprintf|sprintf|fprintf|dprintf|printf|ssca
 
 
 def check_locale(root, breaches):
-    """What depends on the locale of the program is called in base/c_locale.c alone."""
+    """What depends on the locale of the program is called in base/c_locale.c, and in what it asks of the system, alone."""
     for path in sorted((root / "src").rglob("*.[ch]")):
         name, text = str(path.relative_to(root)), path.read_text()
-        if name == "src/base/c_locale.c":
+        if name == "src/base/c_locale.c" or OF_THE_SYSTEM.match(name):
             continue
         code = re.sub(r"/\*.*?\*/|//[^\n]*", lambda found: re.sub(r"[^\n]", " ", found.group()), text, flags=re.DOTALL)
         bare = re.sub(r'"(?:[^"\\\n]|\\.)*"', lambda found: " " * len(found.group()), code)

@@ -6,6 +6,7 @@
 #include "../../lab/test.h"
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/os.h"
 #include "engine/worker.h"
 
 enum { LINE = 3, SHARED_BYTES = 1 << 20, SECOND_NS = 1000000000 };
@@ -76,7 +77,7 @@ static void start(scene *s, int64_t memory_bytes) {
   worker_handler handler = {.call = fake_call, .run = fake_run};
   worker_options options = {.name = "fake on cpu0", .memory_bytes = memory_bytes, .core = 0};
   memset(s, 0, sizeof *s);
-  s->shared = shared_new(SHARED_BYTES);
+  s->shared = os_shared_new(SHARED_BYTES);
   assert_non_null(s->shared);
   handler.context = s->shared;
   assert_int_equal(worker_start(&s->worker, &handler, &options, &s->error), SITU_STATUS_OK);
@@ -84,7 +85,7 @@ static void start(scene *s, int64_t memory_bytes) {
 
 static void stop(scene *s) {
   worker_stop(s->worker);
-  shared_free(s->shared, SHARED_BYTES);
+  os_shared_free(s->shared, SHARED_BYTES);
   assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left */
 }
 
@@ -243,7 +244,7 @@ TEST(two_workers_run_side_by_side) {
   }
   assert_true(seen[0] && seen[1]);
   worker_stop(b.worker);
-  shared_free(b.shared, SHARED_BYTES);
+  os_shared_free(b.shared, SHARED_BYTES);
   stop(&a);
 }
 
@@ -251,7 +252,7 @@ static void count_end(void *context) { ((int32_t *)context)[20]++; }
 
 /* The same calls without a process: nothing is left to wait for, and the end is reported once. */
 TEST(in_process_the_same_calls_work_on_the_callers_thread) {
-  scene s = {.shared = shared_new(SHARED_BYTES)};
+  scene s = {.shared = os_shared_new(SHARED_BYTES)};
   worker_handler handler = {.call = fake_call, .run = fake_run, .end = count_end, .context = s.shared};
   worker_options options = {.name = "fake here", .core = -1, .in_process = true};
   wait_limit wait = {.limit_s = 10};
@@ -278,7 +279,7 @@ TEST(in_process_the_same_calls_work_on_the_callers_thread) {
   assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* there is no process */
   worker_stop(s.worker);
   assert_int_equal(s.shared[20], 1);
-  shared_free(s.shared, SHARED_BYTES);
+  os_shared_free(s.shared, SHARED_BYTES);
 }
 
 TEST_MAIN
