@@ -65,7 +65,8 @@ def test_plans_are_those_of_linux(folder):
                            ("builtin:llama?layers=4", "2*rtx4090+cpu"), ("builtin:inception-v3", "cpu+v100-16g")):
         done = same(["place", model, "--platform", machine, *SMALL, "--json", "-o", "plan.json"], folder)
         assert done.returncode == 0 and b"\r" not in done.stdout + (folder / "plan.json").read_bytes(), done
-    same(["place", "builtin:gnmt", "--platform", "cpu+2*v100-16g", "--pipeline", *SMALL, "--json"], folder)
+    words = ["place", "builtin:inception-v3", "--platform", "cpu+2*v100-16g", "--objective", "throughput", *SMALL, "--json"]
+    assert same(words, folder).returncode == 0
 
 
 def test_files_are_found_by_every_spelling(folder):
