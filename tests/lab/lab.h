@@ -66,6 +66,7 @@ lab lab_of_builder(situ_graph_builder *builder, const char *platform);
  */
 lab lab_topcuoglu(void);
 void lab_free(lab *l);
+static inline void lab_drop(lab *l) { lab_free(l); }
 
 /* A published latency workload of the shared data ("LayerGraphs/bert24_inference"), posed as accelerator calls; the
  * caller's. The test is skipped without the data. */

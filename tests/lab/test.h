@@ -12,6 +12,8 @@
 
 #include <cmocka.h> /* after the others, which it needs */
 
+#include "own.h"
+
 /* TEST(a_cycle_is_named) { ... } is a test; `state` is what a set-up left. TEST_MAIN is the main of a file: it runs the
  * tests of the file in their order. With a set-up, a tear-down (or NULL) or more to do, main calls TEST_RUN. */
 #define TEST(name)                                                                                \

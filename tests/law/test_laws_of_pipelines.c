@@ -48,9 +48,8 @@ static int64_t optimum(const situ_problem *p) {
 }
 
 static int64_t optimum_of(const lab_options *o) {
-  lab l = lab_random(o);
+  OWN(lab) l = lab_random(o);
   int64_t value = optimum(l.problem);
-  lab_free(&l);
   return value;
 }
 
@@ -61,11 +60,10 @@ TEST(two_exact_solvers_agree) {
     o.options.communication = SITU_COMMUNICATION_HOST_STAGED;
     o.options.replicate = false;
     o.n_operators = 5 + (int32_t)(seed % 5);
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     int64_t one = optimum_by("ideal_dp", l.problem), other = optimum_by("chain_search", l.problem);
     if (one >= 0) assert_int_equal(one, other);
     n_both += one >= 0;
-    lab_free(&l);
   }
   assert_true(n_both > rounds_of(N_SEEDS / 2));
 }
@@ -116,14 +114,13 @@ TEST(faster_links_never_hurt) {
   int32_t n_better = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(N_SEEDS); seed++) {
     lab_options o = draw(seed);
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     int64_t before = optimum(l.problem);
     for (int64_t i = 0; i < (int64_t)l.costs->n_rows * l.costs->n_kinds; i++) l.costs->transfer_rows[i] /= 2;
     costs_find_extremes(l.costs);
     int64_t after = optimum(l.problem);
     assert_true(after <= before);
     n_better += after < before;
-    lab_free(&l);
   }
   assert_true(n_better > rounds_of(N_SEEDS / 10));
 }

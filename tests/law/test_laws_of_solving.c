@@ -94,7 +94,7 @@ static situ_plan *solve_with(const situ_problem *p, const char *name, uint64_t s
 TEST(plans_keep_all_rules_and_runs_repeat) {
   for (int32_t index = 0; index < N_VARIANTS; index++)
     for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(24); seed += index < 8 ? 2 : 7) {
-      lab l = draw(index, seed);
+      OWN(lab) l = draw(index, seed);
       int32_t n = l.problem->n_operators;
       situ_solver_info info = SITU_SOLVER_INFO_INIT;
       for (int32_t i = 0; situ_solver_at(i, &info); i++) {
@@ -107,19 +107,16 @@ TEST(plans_keep_all_rules_and_runs_repeat) {
         situ_plan_free(first);
         situ_plan_free(second);
       }
-      lab_free(&l);
     }
 }
 
 TEST(the_portfolio_is_never_worse_than_one_device) {
   for (int32_t index = 0; index < N_VARIANTS; index++)
     for (uint64_t seed = 2; seed <= (uint64_t)rounds_of(60); seed += index < 8 ? 2 : 8) {
-      lab l = draw(index, seed);
-      situ_plan *plan = solve_with(l.problem, "auto", seed);
+      OWN(lab) l = draw(index, seed);
+      OWN(situ_plan) *plan = solve_with(l.problem, "auto", seed);
       bool bound_by_pins = seed % 3 == 1;
       if (!bound_by_pins) assert_true(plan->value_ns <= plan->best_single_ns);
-      situ_plan_free(plan);
-      lab_free(&l);
     }
 }
 
@@ -128,7 +125,7 @@ TEST(bounds_do_not_depend_on_numbers) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(40); seed++) {
     lab_options o = {.seed = seed, .n_operators = 40, .n_devices = 3, .density = 0.06, .unsupported = seed % 2};
     lab l = lab_random(&o), again = relabel(&l, &(situ_problem_options){.size = sizeof(situ_problem_options)}, seed);
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     for (int32_t i = 0; bounds[i]; i++) {
       if (!problem_is_of(l.problem, bounds[i]->models)) continue;
       if (strcmp(bounds[i]->name, "unit_chain") == 0) continue; /* of several longest chains it follows one */
@@ -137,7 +134,6 @@ TEST(bounds_do_not_depend_on_numbers) {
       int64_t x = proved_bound(NULL, bounds[i], l.problem, a), y = proved_bound(NULL, bounds[i], again.problem, a);
       if (x != y) fail_msg("%s, seed %d: %lld, %lld", bounds[i]->name, (int)seed, (long long)x, (long long)y);
     }
-    arena_free(a);
     relabel_free(&again);
     lab_free(&l);
   }
@@ -150,9 +146,9 @@ static bool stop_at_first_plan(void *context, const situ_progress *progress) {
 
 TEST(a_stop_returns_the_best_so_far) {
   lab_options o = {.seed = 7, .n_operators = 200, .n_devices = 4, .density = 0.02};
-  lab l = lab_random(&o);
+  OWN(lab) l = lab_random(&o);
   int calls = 0;
-  situ_plan *plan;
+  OWN(situ_plan) *plan = NULL;
   situ_error error;
   situ_solve_options options = {
       .size = sizeof(situ_solve_options), .progress = stop_at_first_plan, .context = &calls, .time_limit_s = 60};
@@ -160,8 +156,6 @@ TEST(a_stop_returns_the_best_so_far) {
   assert_true(calls > 0);
   assert_true(plan_exists(plan));
   assert_true(plan->seconds < 10);
-  situ_plan_free(plan);
-  lab_free(&l);
 }
 
 static bool stop_at_once(void *context, const situ_progress *progress) {
@@ -179,8 +173,8 @@ TEST(a_stop_before_any_plan_is_cancelled) {
                      .density = 0.1,
                      .memory = tight ? 0.5 : 0,
                      .host_memory = tight ? 0.5 : 0};
-    lab l = lab_random(&o);
-    situ_plan *plan;
+    OWN(lab) l = lab_random(&o);
+    OWN(situ_plan) *plan = NULL;
     situ_error error;
     situ_solve_options options = {.size = sizeof(situ_solve_options), .progress = stop_at_once};
     assert_int_equal(situ_solve(&plan, l.problem, &options, &error), SITU_STATUS_OK);
@@ -188,8 +182,6 @@ TEST(a_stop_before_any_plan_is_cancelled) {
     assert_int_equal(plan_exists(plan), !tight);
     assert_int_equal(plan->outcome, tight ? SITU_OUTCOME_CANCELLED : SITU_OUTCOME_FEASIBLE);
     if (!tight) assert_int_equal(plan->value_ns, plan->best_single_ns);
-    situ_plan_free(plan);
-    lab_free(&l);
   }
 }
 

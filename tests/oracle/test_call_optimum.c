@@ -25,7 +25,7 @@ static void make_idle(lab *l, uint64_t seed) {
 
 /* The bound of the call graph in which idle operators of some weight count as weightless. */
 static void hold_light_bound(const situ_problem *p, int64_t optimum, uint64_t seed) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   call_graph g;
   call_lattice l;
   call_price c;
@@ -41,15 +41,14 @@ static void hold_light_bound(const situ_problem *p, int64_t optimum, uint64_t se
       fail_msg("seed %d: the optimum is %lld, the light bound %lld", (int)seed, (long long)optimum,
                (long long)c.lower_ns);
   }
-  arena_free(a);
 }
 
 static void judge(tally *t, const lab_options *o) {
-  lab l = lab_random(o);
+  OWN(lab) l = lab_random(o);
   make_idle(&l, o->seed);
   int64_t optimum = brute_force(l.problem, NULL);
   hold_light_bound(l.problem, optimum, o->seed);
-  situ_plan *plan;
+  OWN(situ_plan) *plan = NULL;
   situ_error error;
   situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "call_dp"};
   if (situ_solve(&plan, l.problem, &with, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)o->seed, error.text);
@@ -61,8 +60,6 @@ static void judge(tally *t, const lab_options *o) {
   t->impossible += optimum == SITU_NEVER_NS;
   t->solved += value == optimum;
   t->proved += value == optimum && lower == optimum;
-  situ_plan_free(plan);
-  lab_free(&l);
 }
 
 TEST(nothing_proved_is_wrong) {

@@ -86,9 +86,9 @@ TEST(what_is_certain_is_so_in_every_plan) {
   const char *wanted = getenv("SITU_PROBLEMS");
   int32_t n_seeds = wanted ? atoi(wanted) : rounds_of(3000), n_fewer = 0, n_bytes = 0, n_more = 0, n_plans = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)n_seeds; seed++) {
-    lab l = draw(seed);
+    OWN(lab) l = draw(seed);
     const situ_problem *p = l.problem;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     rng r = rng_new(seed + 77);
     int64_t *bytes = arena_zero(a, (int64_t)p->n_operators * p->units.n, sizeof *bytes);
     bool *may = arena_zero(a, (int64_t)p->n_operators * p->n_operators * p->n_devices, sizeof *may);
@@ -105,8 +105,6 @@ TEST(what_is_certain_is_so_in_every_plan) {
     brute_each(p, hold_against, &s);
     n_plans += s.value_ns < SITU_NEVER_NS;
     for (int32_t round = 0; round < 30; round++) n_more += judge_prices(&s, &r, a);
-    arena_free(a);
-    lab_free(&l);
   }
   print_message(
       "%d problems, %d with plans; %d instants forbid something, %d hold something; %d of %d proofs by them\n",

@@ -74,7 +74,7 @@ static void spoil(const trial *t, const certificate *c) {
 /* Each bound's certificate. */
 static void hold_bounds(const trial *t, bool also_spoilt) {
   const situ_problem *p = t->problem;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   for (int32_t i = 0; bounds[i]; i++) {
     if (!problem_is_of(p, bounds[i]->models)) continue;
     bool objected;
@@ -92,13 +92,12 @@ static void hold_bounds(const trial *t, bool also_spoilt) {
     }
     arena_release(a, mark);
   }
-  arena_free(a);
 }
 
 /* Numbers from nowhere, with the names and lengths that a kind asks for. */
 static void make_up(const trial *t, rng *r) {
   const situ_problem *p = t->problem;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   for (int32_t round = 0; round < 20; round++) {
     certificate c;
     certificate_start(&c, kinds[rng_below(r, N_KINDS)], rng_below(r, 200));
@@ -128,7 +127,6 @@ static void make_up(const trial *t, rng *r) {
     }
     hold_back(t, c, "made up");
   }
-  arena_free(a);
 }
 
 static void compare(situ_problem_options options, int32_t seeds, int32_t n, int32_t devices) {
@@ -146,14 +144,13 @@ static void compare(situ_problem_options options, int32_t seeds, int32_t n, int3
                      .memory = seed % 4 == 1 ? 0.3 + 0.1 * (double)(seed % 7) : 0,
                      .options = options};
     if (o.n_devices < 2) o.n_devices = 2;
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     if (!l.problem->conflict) {
       trial t = {l.problem, brute_force(l.problem, NULL), seed};
       rng r = rng_new(seed);
       hold_bounds(&t, seed % 4 == 0);
       make_up(&t, &r);
     }
-    lab_free(&l);
   }
 }
 
@@ -190,13 +187,13 @@ TEST(the_judge_of_blocks_knows_the_optimum) {
                      .pinned = seed % 3 == 0,
                      .unsupported = seed % 5 == 0,
                      .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     trial t = {.problem = l.problem, .seed = seed};
-    situ_plan *plan;
+    OWN(situ_plan) *plan = NULL;
     situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "branch_and_bound"};
     assert_int_equal(situ_solve(&plan, l.problem, &with, NULL), SITU_STATUS_OK);
     if (plan->outcome == SITU_OUTCOME_OPTIMAL && plan->value_ns > 0) {
-      arena *a = arena_new();
+      OWN(arena) *a = arena_new();
       certificate c;
       bool objected;
       t.optimum_ns = plan->value_ns;
@@ -209,10 +206,7 @@ TEST(the_judge_of_blocks_knows_the_optimum) {
       assert_true(proved_of_claim(t.problem, &c, &objected) == t.optimum_ns && !objected);
       c.lower_ns = ++*rest;
       assert_true(proved_of_claim(t.problem, &c, &objected) == 0 && objected);
-      arena_free(a);
     }
-    situ_plan_free(plan);
-    lab_free(&l);
   }
 }
 

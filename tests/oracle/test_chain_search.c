@@ -30,7 +30,7 @@ static void compare(situ_communication communication, uint64_t n_seeds) {
   int n_optimal = 0, n_infeasible = 0;
   for (uint64_t seed = 1; seed <= n_seeds; seed++) {
     lab l = draw(seed, communication);
-    situ_plan *plan;
+    OWN(situ_plan) *plan = NULL;
     situ_error error = {0};
     situ_solve_options effort = {.size = sizeof(situ_solve_options), .solvers = "chain_search"};
     if (l.problem->conflict) {
@@ -44,7 +44,6 @@ static void compare(situ_communication communication, uint64_t n_seeds) {
       fail_msg("seed %llu: found %lld, bound %lld, brute force %lld", (unsigned long long)seed,
                (long long)plan->value_ns, (long long)plan->lower_bound_ns, (long long)expected_ns);
     ++*(expected_ns == SITU_NEVER_NS ? &n_infeasible : &n_optimal);
-    situ_plan_free(plan);
     lab_free(&l);
   }
   print_message("%d optimal, %d infeasible\n", n_optimal, n_infeasible);

@@ -81,7 +81,7 @@ static void part_last(form *x) {
 
 static bool has_form(const situ_problem *p, const int32_t *device) {
   form x = {.problem = p, .device = device};
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   assert_true(constraint_graph_find(&x.f, p, a));
   for (int32_t d = 0; d < p->n_devices; d++) {
     bool used = false;
@@ -98,7 +98,6 @@ static bool has_form(const situ_problem *p, const int32_t *device) {
     for (int32_t v = 0; v < p->n_operators; v++) filled |= x.least[v] == c && p->graph->phase[v] == SITU_PHASE_FORWARD;
     fits = filled;
   }
-  arena_free(a);
   return fits;
 }
 
@@ -113,10 +112,10 @@ typedef struct visit {
 static void compare_placement(void *context, const placement *where) {
   visit *x = context;
   const situ_problem *p = x->lab->problem;
-  situ_verdict *verdict;
+  OWN(situ_verdict) *verdict = NULL;
   situ_verdict_summary summary = SITU_VERDICT_SUMMARY_INIT;
   situ_error error;
-  situ_plan *plan = lab_plan(x->lab, where);
+  OWN(situ_plan) *plan = lab_plan(x->lab, where);
   simulation found = simulator_run(x->lab->simulator, where, true);
   bool valid = found.value_ns != SITU_NEVER_NS, excess = found.excess_bytes > 0;
   if (valid != has_form(p, where->device)) fail_msg("seed %d: the form of a placement is %d", (int)x->seed, valid);
@@ -136,15 +135,12 @@ static void compare_placement(void *context, const placement *where) {
   for (int32_t d = 0; d < p->n_devices; d++) n_used += plan->uses[d].n_operators > 0;
   x->of->n_split += valid && n_used > 1;
   if (valid) { /* a step takes all its inputs, and ends */
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     pipeline_step step;
     assert_true(pipeline_step_find(&step, p, where->device, NULL, found.value_ns, 0, a));
     assert_true(step.step_ns >= p->micro_batches * found.value_ns && step.step_ns < SITU_NEVER_NS);
-    arena_free(a);
   }
   ++*(!valid ? &x->of->n_invalid : excess ? &x->of->n_excess : &x->of->n_valid);
-  situ_verdict_free(verdict);
-  situ_plan_free(plan);
 }
 
 static lab_options draw(uint64_t seed, int32_t max_operators) {
@@ -173,10 +169,9 @@ TEST(every_placement_has_the_form_or_not_by_definition_simulator_and_judge) {
   counts of = {0};
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(600); seed++) {
     lab_options o = draw(seed, 9);
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     if (!l.simulator) l.simulator = simulator_new(l.problem, l.arena ? l.arena : (l.arena = arena_new()));
     if (!l.problem->conflict) brute_each(l.problem, compare_placement, &(visit){&l, &of, seed});
-    lab_free(&l);
   }
   print_message("%d valid (%d on several devices), %d too large, %d not of the form\n", of.n_valid, of.n_split,
                 of.n_excess, of.n_invalid);
@@ -187,7 +182,7 @@ TEST(no_plan_is_better_and_no_bound_above_the_best) {
   counts of = {0};
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(2000); seed++) {
     lab_options o = draw(seed + 100000, 10);
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     situ_error error;
     situ_plan *plan;
     situ_verdict *verdict;
@@ -211,7 +206,6 @@ TEST(no_plan_is_better_and_no_bound_above_the_best) {
                                                    : &of.n_open);
       situ_plan_free(plan);
     }
-    lab_free(&l);
   }
   print_message("%d plans are the best, %d are not, %d problems have none\n", of.n_optimal, of.n_open, of.n_infeasible);
   assert_true(of.n_optimal > of.n_open && of.n_infeasible > 0);

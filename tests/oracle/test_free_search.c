@@ -20,22 +20,21 @@ static situ_plan *search(const situ_problem *problem, uint64_t seed, int64_t ste
 }
 
 static void expect_no_violation(const situ_plan *plan, uint64_t seed) {
-  situ_verdict *verdict = NULL;
+  OWN(situ_verdict) *verdict = NULL;
   situ_error error = {0};
   assert_int_equal(situ_check(&verdict, plan, &error), SITU_STATUS_OK);
   if (verdict->n_found > 0)
     fail_msg("seed %llu: %s", (unsigned long long)seed, situ_verdict_violation(verdict, 0).text);
-  situ_verdict_free(verdict);
 }
 
 TEST(small_problems_are_solved) {
   enum { SEEDS = 3000, STEPS = 600 };
   int n_served = 0, n_optimal = 0, n_missed = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(SEEDS); seed++) {
-    lab l = lab_random_free_pipeline(seed, 7);
+    OWN(lab) l = lab_random_free_pipeline(seed, 7);
     if (situ_solver_serves("free_search", l.problem) && !l.problem->conflict) {
       int64_t expected = brute_force(l.problem, NULL);
-      situ_plan *plan = search(l.problem, seed, STEPS);
+      OWN(situ_plan) *plan = search(l.problem, seed, STEPS);
       bool there = plan_exists(plan);
       int64_t value = there ? plan->value_ns : SITU_NEVER_NS;
       if (there) expect_no_violation(plan, seed);
@@ -44,9 +43,7 @@ TEST(small_problems_are_solved) {
       n_served++;
       n_optimal += value == expected;
       n_missed += !there && expected != SITU_NEVER_NS;
-      situ_plan_free(plan);
     }
-    lab_free(&l);
   }
   print_message("%d served, %d solved to the optimum, %d without a plan where there is one\n", n_served, n_optimal,
                 n_missed);
@@ -68,10 +65,10 @@ TEST(small_problems_by_links_are_nearly_solved) {
         .density = 0.1 + 0.5 * rng_unit(&r),
         .memory = rng_below(&r, 2) ? 0.3 + 0.6 * rng_unit(&r) : 0,
         .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_LINK, .free = true}};
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     if (situ_solver_serves("free_search", l.problem) && !l.problem->conflict) {
       int64_t expected = brute_force(l.problem, NULL);
-      situ_plan *plan = search(l.problem, seed, STEPS);
+      OWN(situ_plan) *plan = search(l.problem, seed, STEPS);
       int64_t value = plan_exists(plan) ? plan->value_ns : SITU_NEVER_NS;
       if (value != SITU_NEVER_NS) expect_no_violation(plan, seed);
       if (value < expected) fail_msg("seed %llu: %lld, below the optimum", (unsigned long long)seed, (long long)value);
@@ -79,9 +76,7 @@ TEST(small_problems_by_links_are_nearly_solved) {
       n_served++;
       n_near += (double)value <= 1.1 * (double)expected;
       n_missed += value == SITU_NEVER_NS && expected != SITU_NEVER_NS;
-      situ_plan_free(plan);
     }
-    lab_free(&l);
   }
   print_message("%d served by links, %d within a tenth of the optimum, %d missed\n", n_served, n_near, n_missed);
   assert_true(n_served > rounds_of(SEEDS / 3));
@@ -91,7 +86,7 @@ TEST(small_problems_by_links_are_nearly_solved) {
 
 TEST(a_seed_and_a_number_of_steps_make_the_plan) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(40); seed++) {
-    lab l = lab_random_free_pipeline(seed, 40);
+    OWN(lab) l = lab_random_free_pipeline(seed, 40);
     if (situ_solver_serves("free_search", l.problem) && !l.problem->conflict) {
       situ_plan *one = search(l.problem, seed, 300), *other = search(l.problem, seed, 300);
       assert_int_equal(one->steps, other->steps);
@@ -101,7 +96,6 @@ TEST(a_seed_and_a_number_of_steps_make_the_plan) {
       situ_plan_free(one);
       situ_plan_free(other);
     }
-    lab_free(&l);
   }
 }
 

@@ -52,7 +52,7 @@ typedef struct tally {
 
 static void look_at(const lab *l, uint64_t seed, tally *n) {
   int64_t best_ns = brute_force(l->problem, NULL);
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   stages fine, coarse;
   boundary_ranges open, open_coarse;
   bool folded, refuted;
@@ -76,15 +76,13 @@ static void look_at(const lab *l, uint64_t seed, tally *n) {
     assert_true(relaxed_refutes(&refuted, &open_coarse, best_ns - 1, INT64_MAX / 8, INT64_MAX / 8, &b));
     n->refuted += refuted;
   }
-  arena_free(a);
 }
 
 TEST(no_period_that_a_plan_has_is_refuted) {
   tally n = {0};
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(4000); seed++) {
-    lab l = draw(seed, 8);
+    OWN(lab) l = draw(seed, 8);
     if (serves(&l)) look_at(&l, seed, &n);
-    lab_free(&l);
   }
   print_message("%d served, %d folded, %d with short edges, %d optima refuted less one\n", n.served, n.folded,
                 n.with_short, n.refuted);
@@ -95,10 +93,10 @@ TEST(no_period_that_a_plan_has_is_refuted) {
 TEST(a_solve_that_is_stopped_brackets_the_optimum) {
   int n_open = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(300); seed++) {
-    lab l = draw(seed, 7);
+    OWN(lab) l = draw(seed, 7);
     int64_t best_ns = serves(&l) ? brute_force(l.problem, NULL) : SITU_NEVER_NS;
     for (int64_t steps = 1; best_ns != SITU_NEVER_NS && steps < 60; steps += 1 + steps / 8) {
-      situ_plan *plan = NULL;
+      OWN(situ_plan) *plan = NULL;
       situ_error error = {0};
       situ_solve_options effort = {.size = sizeof(situ_solve_options), .solvers = "ideal_dp", .max_steps = steps};
       if (situ_solve(&plan, l.problem, &effort, &error) != SITU_STATUS_OK)
@@ -108,9 +106,7 @@ TEST(a_solve_that_is_stopped_brackets_the_optimum) {
         fail_msg("seed %llu, %lld steps: %lld <= %lld <= %lld is wrong", (unsigned long long)seed, (long long)steps,
                  (long long)bound_ns, (long long)best_ns, (long long)value_ns);
       n_open += bound_ns < value_ns;
-      situ_plan_free(plan);
     }
-    lab_free(&l);
   }
   print_message("%d solves ended with a gap\n", n_open);
   assert_true(n_open > rounds_of(100));

@@ -23,7 +23,7 @@ static bool has_replicas(const lab *l, const situ_plan *plan) {
 }
 
 static void compare(const lab *l, uint64_t seed, int *n_optimal, int *n_infeasible, int *n_replicated) {
-  situ_plan *plan = NULL;
+  OWN(situ_plan) *plan = NULL;
   situ_error error = {0};
   situ_solve_options effort = {.size = sizeof(situ_solve_options), .solvers = "ideal_dp"};
   if (situ_solve(&plan, l->problem, &effort, &error) != SITU_STATUS_OK)
@@ -37,7 +37,6 @@ static void compare(const lab *l, uint64_t seed, int *n_optimal, int *n_infeasib
   if (possible) assert_int_equal(plan->lower_bound_ns, expected_ns);
   *n_replicated += has_replicas(l, plan);
   ++*(possible ? n_optimal : n_infeasible);
-  situ_plan_free(plan);
 }
 
 static void run_seeds(bool idle, situ_schedule schedule, bool replicate, uint64_t n_seeds, int32_t max_operators,
@@ -106,7 +105,7 @@ TEST(holds_against_brute_force_with_links) {
                                        .communication = SITU_COMMUNICATION_LINK,
                                        .schedule = seed % 3 == 0 ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B,
                                        .replicate = seed % 4 == 0}};
-    lab l = lab_random(&options);
+    OWN(lab) l = lab_random(&options);
     situ_plan *plan;
     situ_solve_options effort = {.size = sizeof(situ_solve_options), .solvers = "ideal_dp"};
     if (situ_solver_serves("ideal_dp", l.problem) && !l.problem->conflict) {
@@ -119,7 +118,6 @@ TEST(holds_against_brute_force_with_links) {
       ++*(lower_ns == expected_ns ? &n_optimal : &n_feasible);
       situ_plan_free(plan);
     }
-    lab_free(&l);
   }
   print_message("%d bounds are the optimum, %d are below it\n", n_optimal, n_feasible);
   assert_true(n_optimal > rounds_of(1000));

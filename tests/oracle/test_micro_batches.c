@@ -78,7 +78,7 @@ static int64_t bytes_of(const parts *x, int32_t d) {
 
 static void check_memory(const lab *l, const situ_plan *plan, uint64_t seed, counts *of) {
   const situ_problem *p = l->problem;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   parts x = {.problem = p, .plan = plan};
   assert_true(constraint_graph_find(&x.f, p, a));
   for (int32_t d = 0; d < p->n_devices; d++) x.n_sharing[d] = 1;
@@ -106,24 +106,22 @@ static void check_memory(const lab *l, const situ_plan *plan, uint64_t seed, cou
     assert_true(step.step_ns >= p->micro_batches * plan->value_ns && step.step_ns < SITU_NEVER_NS);
     assert_true(step.step_ns >= step.fill_ns && step.interval_ns >= plan->value_ns);
   }
-  arena_free(a);
 }
 
 /* ---- solvers ---- */
 
 /* Parts of every plan follow each other one by one. */
 static bool is_chain(const situ_problem *p) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   stages s;
   assert_true(stages_find(&s, p, a));
   bool chain = stages_are_chain(&s);
-  arena_free(a);
   return chain;
 }
 
 /* No plan that a solver finds is better than the best of all, no bound is above it, and the judge agrees. */
 static void compare(const lab *l, const char *solvers, bool exact, uint64_t seed, counts *of) {
-  situ_plan *plan;
+  OWN(situ_plan) *plan = NULL;
   situ_error error;
   situ_verdict *verdict;
   situ_verdict_summary summary = SITU_VERDICT_SUMMARY_INIT;
@@ -148,7 +146,6 @@ static void compare(const lab *l, const char *solvers, bool exact, uint64_t seed
     of->n_recomputed += l->graph->n_recomputed > 0;
     situ_verdict_free(verdict);
   }
-  situ_plan_free(plan);
 }
 
 static lab_options draw(uint64_t seed, bool chain) {
@@ -179,13 +176,12 @@ TEST(ideal_dp_is_exact_on_chains) {
     lab_options o = draw(seed, true);
     o.options.replicate = seed % 3 == 0;
     if (o.options.replicate && o.n_operators > 7) o.n_operators = 7;
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     bool served = situ_solver_serves("ideal_dp", l.problem) && !l.problem->conflict;
     if (served && (is_chain(l.problem) || o.options.schedule != SITU_SCHEDULE_1F1B)) {
       compare(&l, "ideal_dp", true, seed, &of);
       of.n_chains++;
     }
-    lab_free(&l);
   }
   print_message("%d served: %d optimal, %d infeasible; %d devices with several inputs, %d replicas\n", of.n_chains,
                 of.n_optimal, of.n_infeasible, of.n_deep, of.n_replicated);
@@ -204,11 +200,10 @@ TEST(ideal_dp_is_exact_where_replicas_hold_shares) {
     o.options.zero = 1 + (int32_t)(seed / 2 % 3);
     if (seed % 3 == 0) o.options.micro_batches = 0, o.options.in_flight = 1 + (int32_t)(seed % 2);
     if (seed % 3 == 0 && o.options.schedule == SITU_SCHEDULE_ZB_H1) o.options.schedule = SITU_SCHEDULE_1F1B;
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     bool served = situ_solver_serves("ideal_dp", l.problem) && !l.problem->conflict;
     bool exact = o.options.micro_batches < 2 || o.options.schedule != SITU_SCHEDULE_1F1B;
     if (served) compare(&l, "ideal_dp", exact || is_chain(l.problem), seed, &of);
-    lab_free(&l);
   }
   print_message("%d optimal, %d infeasible, %d open; %d devices with several inputs, %d replicas\n", of.n_optimal,
                 of.n_infeasible, of.n_open, of.n_deep, of.n_replicated);
@@ -220,10 +215,9 @@ TEST(chain_search_is_exact_on_any_graph) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(4000); seed++) {
     lab_options o = draw(seed, false);
     if (seed % 2) o.options.communication = SITU_COMMUNICATION_LINK, o.options.async_copies = false;
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     if (situ_solver_serves("chain_search", l.problem) && !l.problem->conflict)
       compare(&l, "chain_search", true, seed, &of);
-    lab_free(&l);
   }
   print_message("%d optimal, %d infeasible, %d devices with several inputs\n", of.n_optimal, of.n_infeasible,
                 of.n_deep);
@@ -238,13 +232,12 @@ TEST(no_solver_breaks_the_memory_or_claims_too_much) {
     o.options.replicate = seed % 5 == 0;
     if (o.options.replicate && o.n_operators > 6) o.n_operators = 6;
     if (o.options.replicate) o.options.zero = (int32_t)(seed / 5 % 4);
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     static const char *const all[] = {"auto",      "ideal_dp",     "linear_dp", "local_search",
                                       "stage_lns", "stage_prices", "pipedream", "milp"};
     const char *solver = all[seed % 8];
     if (!l.problem->conflict && (seed % 8 == 0 || situ_solver_serves(solver, l.problem)))
       compare(&l, solver, false, seed, &of);
-    lab_free(&l);
   }
   print_message("%d optimal, %d infeasible, %d open, %d devices with several inputs, %d replicas\n", of.n_optimal,
                 of.n_infeasible, of.n_open, of.n_deep, of.n_replicated);
@@ -273,12 +266,11 @@ TEST(no_solver_claims_too_much_of_a_made_step) {
     bool given = rng_below(&r, 3) == 0;
     if (given) o.options.micro_batches = 0, o.options.in_flight = 1 + (int32_t)rng_below(&r, 4);
     if (given && !o.options.replicate) o.options.free = rng_below(&r, 2);
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     const char *solver = all[rng_below(&r, N)];
     bool trained = l.graph->made_training && l.graph->n_operators <= 13;
     if (trained && !l.problem->conflict && (strcmp(solver, "auto") == 0 || situ_solver_serves(solver, l.problem)))
       compare(&l, solver, false, seed, &of);
-    lab_free(&l);
   }
   print_message("%d optimal, %d infeasible, %d open, %d devices with several inputs, %d replicas, %d recomputed\n",
                 of.n_optimal, of.n_infeasible, of.n_open, of.n_deep, of.n_replicated, of.n_recomputed);

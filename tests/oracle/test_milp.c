@@ -22,17 +22,16 @@ static int64_t statistic(const situ_plan *plan, const char *name) {
 }
 
 static void expect_no_violation(const situ_plan *plan, uint64_t seed) {
-  situ_verdict *verdict = NULL;
+  OWN(situ_verdict) *verdict = NULL;
   situ_error error = {0};
   assert_int_equal(situ_check(&verdict, plan, &error), SITU_STATUS_OK);
   if (verdict->n_found > 0)
     fail_msg("seed %llu: %s", (unsigned long long)seed, situ_verdict_violation(verdict, 0).text);
-  situ_verdict_free(verdict);
 }
 
 /* No plan is better than `least`. Whether the engine ended by itself: then its plan is no worse than `expected`. */
 static bool expect_between(const situ_problem *p, int64_t least, int64_t expected, uint64_t seed) {
-  situ_plan *plan = NULL;
+  OWN(situ_plan) *plan = NULL;
   situ_error error = {0};
   situ_solve_options effort = {.size = sizeof(situ_solve_options), .solvers = "milp", .time_limit_s = 20, .seed = seed};
   if (situ_solve(&plan, p, &effort, &error) != SITU_STATUS_OK)
@@ -48,7 +47,6 @@ static bool expect_between(const situ_problem *p, int64_t least, int64_t expecte
     fail_msg("seed %llu: ended with %lld, but %lld is possible", (unsigned long long)seed, (long long)value,
              (long long)expected);
   bool solved = ended || value == plan->lower_bound_ns;
-  situ_plan_free(plan);
   return solved;
 }
 
@@ -173,11 +171,10 @@ static void try_two_calls(two_calls *b, int32_t v) {
 }
 
 static int64_t best_of_two_calls(const situ_problem *p) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   two_calls b = {.problem = p, .simulator = simulator_new(p, a), .best_ns = SITU_NEVER_NS};
   assert_non_null(b.simulator);
   try_two_calls(&b, 0);
-  arena_free(a);
   return b.best_ns;
 }
 
@@ -190,12 +187,11 @@ static void try_seeds(lab (*draw)(uint64_t), bool (*expect)(const situ_problem *
   int n_served = 0, n_solved = 0;
   if (mip_missing()) skip();
   for (uint64_t seed = 1; seed <= seeds; seed++) {
-    lab l = draw(seed);
+    OWN(lab) l = draw(seed);
     if (situ_solver_serves("milp", l.problem) && !l.problem->conflict) {
       n_served++;
       n_solved += expect(l.problem, seed);
     }
-    lab_free(&l);
   }
   print_message("%d served, %d of them to the end\n", n_served, n_solved);
   assert_true(n_solved >= n_served * 99 / 100);

@@ -28,7 +28,7 @@ static void hold_solvers(const situ_problem *p, int64_t optimum, uint64_t seed) 
   for (int32_t i = 0; situ_solver_at(i, &info); i++) {
     const char *name = info.name;
     if (!situ_solver_serves(name, p)) continue;
-    situ_plan *plan;
+    OWN(situ_plan) *plan = NULL;
     situ_error error;
     situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = name, .max_steps = 200, .seed = seed};
     if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK)
@@ -40,7 +40,6 @@ static void hold_solvers(const situ_problem *p, int64_t optimum, uint64_t seed) 
     assert_true(plan->lower_bound_ns <= optimum);
     if (i == 0) portfolio = value;
     if (strcmp(name, "single") == 0) single = value;
-    situ_plan_free(plan);
   }
   assert_true(portfolio <= single);
 }
@@ -61,13 +60,11 @@ static void compare(situ_problem_options options, int32_t seeds, int32_t n, int3
                      .pools = true,
                      .options = options};
     if (o.n_devices < 2) o.n_devices = 2;
-    lab l = lab_random(&o);
-    arena *a = arena_new();
+    OWN(lab) l = lab_random(&o);
+    OWN(arena) *a = arena_new();
     int64_t optimum = brute_force(l.problem, NULL);
     hold_bounds(l.problem, optimum, a, seed);
     if (seed % 4 == 0 || seed < (uint64_t)rounds_of(40)) hold_solvers(l.problem, optimum, seed);
-    arena_free(a);
-    lab_free(&l);
   }
 }
 
@@ -122,17 +119,15 @@ TEST(branch_and_bound_finds_and_proves_the_optimum) {
                                  .contention = seed % 8 < 2 ? SITU_CONTENTION_NONE : SITU_CONTENTION_LINK,
                                  .overlap = seed % 8 < 2 ? SITU_OVERLAP_FULL : (situ_overlap)(seed / 8 % 4)}};
     if (o.memory > 0 && o.options.overlap == SITU_OVERLAP_NONE) continue; /* another order may need less memory */
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     int64_t optimum = brute_force(l.problem, NULL);
-    situ_plan *plan;
+    OWN(situ_plan) *plan = NULL;
     situ_error error;
     situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "branch_and_bound"};
     assert_int_equal(situ_solve(&plan, l.problem, &with, &error), SITU_STATUS_OK);
     if (!l.problem->conflict && (plan->value_ns != optimum || plan->lower_bound_ns != optimum))
       fail_msg("seed %d: the optimum is %lld; found %lld, bound %lld", (int)seed, (long long)optimum,
                (long long)plan->value_ns, (long long)plan->lower_bound_ns);
-    situ_plan_free(plan);
-    lab_free(&l);
   }
 }
 
@@ -151,17 +146,15 @@ TEST(decision_diagram_proves_the_optimum_of_free_links_and_never_more) {
                      .options = {.execution = SITU_EXECUTION_STREAM,
                                  .contention = plain ? SITU_CONTENTION_NONE : SITU_CONTENTION_LINK,
                                  .overlap = SITU_OVERLAP_FULL}};
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     int64_t optimum = brute_force(l.problem, NULL);
-    situ_plan *plan;
+    OWN(situ_plan) *plan = NULL;
     situ_error error;
     situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "decision_diagram", .no_bounds = true};
     assert_int_equal(situ_solve(&plan, l.problem, &with, &error), SITU_STATUS_OK);
     if (!l.problem->conflict && (plan->lower_bound_ns > optimum || (plain && plan->lower_bound_ns < optimum)))
       fail_msg("seed %d: the optimum is %lld; the bound is %lld", (int)seed, (long long)optimum,
                (long long)plan->lower_bound_ns);
-    situ_plan_free(plan);
-    lab_free(&l);
   }
 }
 

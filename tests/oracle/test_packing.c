@@ -45,13 +45,12 @@ static bool is_refuted(const situ_problem *p) {
     problem_view_pipeline(&view, p);
     p = &view;
   }
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   certificate proof;
   int64_t lower_ns = proved_bound(&proof, &packing_bound, p, a);
   assert_true(lower_ns == 0 || lower_ns == SITU_NEVER_NS);
   assert_true((lower_ns == SITU_NEVER_NS) == (proof.kind != NULL));
   if (proof.kind) assert_true(proved_claim(p, &proof));
-  arena_free(a);
   return lower_ns == SITU_NEVER_NS;
 }
 
@@ -59,14 +58,13 @@ static bool is_refuted(const situ_problem *p) {
 static void judge_lists(const situ_problem *p, bool possible, uint64_t seed) {
   rng r = rng_new(seed);
   for (int32_t k = 0; k < 2; k++) {
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     certificate c;
     certificate_start(&c, "packing", SITU_NEVER_NS);
     int64_t n = k ? 1 + rng_below(&r, 4) : p->n_operators, *list = certificate_add_operators(&c, "operators", n, a);
     assert_non_null(list);
     for (int64_t i = 0; i < n; i++) list[i] = k ? rng_below(&r, p->n_operators) : i;
     if (possible) assert_false(proved_claim(p, &c));
-    arena_free(a);
   }
 }
 
@@ -75,7 +73,7 @@ static int32_t try_all(situ_execution execution, int32_t n_seeds) {
   const char *wanted = getenv("SITU_PROBLEMS");
   n_seeds = wanted ? atoi(wanted) : rounds_of(n_seeds);
   for (uint64_t seed = 1; seed <= (uint64_t)n_seeds; seed++) {
-    lab l = draw(seed, execution);
+    OWN(lab) l = draw(seed, execution);
     bool refuted = is_refuted(l.problem);
     situ_problem loose = *l.problem;
     bool contiguous = loose.contiguous;
@@ -88,7 +86,6 @@ static int32_t try_all(situ_execution execution, int32_t n_seeds) {
     judge_lists(l.problem, allowed, seed);
     n_refuted += refuted;
     n_none += !allowed;
-    lab_free(&l);
   }
   print_message("%s: %d of %d problems have no plan, %d are refuted\n", situ_execution_name(execution), (int)n_none,
                 (int)n_seeds, (int)n_refuted);

@@ -38,8 +38,8 @@ static lab draw(uint64_t seed, int32_t n_devices, bool limits) {
 TEST(no_bound_is_above_the_optimum) {
   int32_t n_more = 0, n_tight = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(2000); seed++) {
-    lab l = draw(seed, 2 + (int32_t)(seed % 3), true);
-    arena *a = arena_new();
+    OWN(lab) l = draw(seed, 2 + (int32_t)(seed % 3), true);
+    OWN(arena) *a = arena_new();
     certificate c;
     int64_t optimum = brute_force(l.problem, NULL), lower_ns = proved_bound(&c, &side_cut_bound, l.problem, a);
     if (!l.problem->conflict && lower_ns > optimum)
@@ -47,8 +47,6 @@ TEST(no_bound_is_above_the_optimum) {
     if (c.kind && !l.problem->conflict && !proved_claim(l.problem, &c)) fail_msg("seed %d: not verified", (int)seed);
     n_more += lower_ns > proved_bound(NULL, &area_bound, l.problem, a);
     n_tight += lower_ns > 0 && lower_ns == optimum;
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(n_more * 5 > rounds_of(2000) && n_tight * 50 > rounds_of(2000)); /* or the problems are too tame */
 }
@@ -85,8 +83,8 @@ static void see(void *context, const placement *where) {
 TEST(between_two_memories_the_cut_is_exact) {
   int32_t n = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1500); seed++) {
-    lab l = draw(seed, 2, false);
-    arena *a = arena_new();
+    OWN(lab) l = draw(seed, 2, false);
+    OWN(arena) *a = arena_new();
     certificate c;
     int64_t lower_ns = proved_bound(&c, &side_cut_bound, l.problem, a);
     if (!l.problem->conflict && c.kind) {
@@ -96,8 +94,6 @@ TEST(between_two_memories_the_cut_is_exact) {
       if (expected != lower_ns) fail_msg("seed %d: bound %d, %d expected", (int)seed, (int)lower_ns, (int)expected);
       n++;
     }
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(n * 2 > rounds_of(1500));
 }
@@ -107,7 +103,7 @@ TEST(between_two_memories_the_cut_is_exact) {
  * the least is 4.4 us. Balance of work alone sees 2 us. */
 TEST(transfers_count_with_the_work) {
   enum { US = 1000 };
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   int32_t a = lab_operator(&s, "a", 2 * US, 0, 0), b = lab_operator(&s, "b", 9 * US, 0, 0);
   s.time_ns[a][1] = 9 * US;
   s.time_ns[b][1] = 2 * US;
@@ -119,7 +115,6 @@ TEST(transfers_count_with_the_work) {
   assert_int_equal(proved_bound(NULL, &area_bound, s.problem, s.arena), 2 * US);
   int64_t lower_ns = proved_bound(NULL, &side_cut_bound, s.problem, s.arena);
   assert_true(lower_ns >= 4399 && lower_ns <= 4400);
-  lab_free(&s);
 }
 
 TEST_MAIN

@@ -20,9 +20,9 @@ static int32_t count_optima(double memory, situ_contention contention, int32_t s
                      .unsupported = seed % 5 == 0,
                      .memory = memory,
                      .options = {.execution = SITU_EXECUTION_STREAM, .contention = contention}};
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     int64_t optimum = brute_force(l.problem, NULL);
-    situ_plan *plan;
+    OWN(situ_plan) *plan = NULL;
     situ_error error;
     situ_solve_options with = {
         .size = sizeof(situ_solve_options), .solvers = "splitting", .max_steps = 400, .seed = seed};
@@ -32,8 +32,6 @@ static int32_t count_optima(double memory, situ_contention contention, int32_t s
       fail_msg("seed %d: %lld is below the optimum %lld", (int)seed, (long long)value, (long long)optimum);
     *n_possible += optimum != SITU_NEVER_NS;
     equal += optimum != SITU_NEVER_NS && value == optimum;
-    situ_plan_free(plan);
-    lab_free(&l);
   }
   if (getenv("SITU_TABLE")) printf("%g %s: %d of %d\n", memory, situ_contention_name(contention), equal, *n_possible);
   return equal;

@@ -122,7 +122,7 @@ typedef struct tally {
 
 static void look_at_part(const stage_space *space, const device_sequence *sequence, rng *r, tally *n) {
   const stages *s = space->s;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   stage_energy e;
   stage_price price;
   uint16_t may[16], held[64];
@@ -149,15 +149,14 @@ static void look_at_part(const stage_space *space, const device_sequence *sequen
       assert_int_equal(c.wrong, 0);
     }
   }
-  arena_free(a);
 }
 
 TEST(the_least_priced_sum_is_that_of_counting) {
   tally n = {0};
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1500); seed++) {
-    lab l = draw(seed, 8);
+    OWN(lab) l = draw(seed, 8);
     rng random = rng_new(seed);
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     stages s;
     stage_space space;
     if (serves(&l)) {
@@ -166,8 +165,6 @@ TEST(the_least_priced_sum_is_that_of_counting) {
       for (int32_t i = 0; i < 4 && space.n_sequences > 0; i++)
         look_at_part(&space, &space.sequences[rng_below(&random, space.n_sequences)], &random, &n);
     }
-    arena_free(a);
-    lab_free(&l);
   }
   print_message("%d parts, %d of them narrowed, %d impossible\n", n.parts, n.dropped, n.impossible);
   assert_true(n.parts > rounds_of(2000) && n.dropped > rounds_of(1000));
@@ -192,17 +189,15 @@ static void hold(const situ_plan *plan, int64_t best_ns, uint64_t seed) {
 TEST(what_it_ends_with_brackets_the_optimum_and_mostly_meets_it) {
   int n_served = 0, n_proved = 0, n_none = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
-    lab l = draw(seed, 8);
+    OWN(lab) l = draw(seed, 8);
     if (serves(&l)) {
       int64_t best_ns = brute_force(l.problem, NULL);
-      situ_plan *plan = solve(&l, "stage_prices", 0, seed);
+      OWN(situ_plan) *plan = solve(&l, "stage_prices", 0, seed);
       hold(plan, best_ns, seed);
       n_served++;
       n_none += best_ns == SITU_NEVER_NS;
       n_proved += plan->lower_bound_ns == best_ns && plan->value_ns == best_ns;
-      situ_plan_free(plan);
     }
-    lab_free(&l);
   }
   print_message("%d served, %d of them proved, %d without plan\n", n_served, n_proved, n_none);
   assert_true(n_served > rounds_of(1500) && n_proved > n_served * 9 / 10);
@@ -211,16 +206,14 @@ TEST(what_it_ends_with_brackets_the_optimum_and_mostly_meets_it) {
 TEST(a_search_that_is_stopped_brackets_the_optimum) {
   int n_open = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(400); seed++) {
-    lab l = draw(seed, 7);
+    OWN(lab) l = draw(seed, 7);
     int64_t best_ns = serves(&l) ? brute_force(l.problem, NULL) : SITU_NEVER_NS;
     for (int64_t steps = 1; best_ns != SITU_NEVER_NS && steps < 100; steps += 1 + steps / 4) {
-      situ_plan *plan =
+      OWN(situ_plan) *plan =
           solve(&l, l.problem->contiguous ? "single,stage_prices,stage_lns" : "single,stage_prices", steps, seed);
       hold(plan, best_ns, seed);
       n_open += plan->lower_bound_ns < plan->value_ns;
-      situ_plan_free(plan);
     }
-    lab_free(&l);
   }
   print_message("%d solves ended with a gap\n", n_open);
   assert_true(n_open > 100);
@@ -229,16 +222,14 @@ TEST(a_search_that_is_stopped_brackets_the_optimum) {
 TEST(large_neighbourhoods_keep_every_rule_and_never_beat_the_optimum) {
   int n_met = 0, n = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(600); seed++) {
-    lab l = draw(seed, 8);
+    OWN(lab) l = draw(seed, 8);
     int64_t best_ns = serves(&l) && l.problem->contiguous ? brute_force(l.problem, NULL) : SITU_NEVER_NS;
     if (best_ns != SITU_NEVER_NS) {
-      situ_plan *plan = solve(&l, "single,stage_lns", 60, seed);
+      OWN(situ_plan) *plan = solve(&l, "single,stage_lns", 60, seed);
       hold(plan, best_ns, seed);
       n++;
       n_met += plan->value_ns == best_ns;
-      situ_plan_free(plan);
     }
-    lab_free(&l);
   }
   print_message("%d of %d optima met\n", n_met, n);
   assert_true(n > rounds_of(200) && n_met > n / 3);

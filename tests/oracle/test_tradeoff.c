@@ -57,7 +57,7 @@ static truth find_truth(const situ_problem *p, arena *a) {
 
 /* Sees that every point of a front is possible and no bound lies above the truth. Returns whether it is all of it. */
 static bool front_is_true(const lab *l, const truth *t, uint64_t seed) {
-  situ_front *front;
+  OWN(situ_front) *front = NULL;
   situ_error error;
   situ_pareto_options o = {
       .size = sizeof(situ_pareto_options),
@@ -82,23 +82,21 @@ static bool front_is_true(const lab *l, const truth *t, uint64_t seed) {
     if (k > 0) assert_true(latency > (situ_front_plan(front, k - 1))->latency_ns);
     if (k > 0) assert_true(period < (situ_front_plan(front, k - 1))->period_ns);
   }
-  situ_front_free(front);
   return found == t->n && n == t->n;
 }
 
 TEST(no_front_is_better_than_the_truth_and_most_are_it) {
   int32_t equal = 0, possible = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(100); seed++) {
-    lab l = draw(seed, (situ_problem_options){.size = sizeof(situ_problem_options),
-                                              .execution = SITU_EXECUTION_STREAM,
-                                              .max_latency_ns = SITU_NEVER_NS - 1,
-                                              .contention = seed % 3 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE});
-    arena *a = arena_new();
+    OWN(lab)
+    l = draw(seed, (situ_problem_options){.size = sizeof(situ_problem_options),
+                                          .execution = SITU_EXECUTION_STREAM,
+                                          .max_latency_ns = SITU_NEVER_NS - 1,
+                                          .contention = seed % 3 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE});
+    OWN(arena) *a = arena_new();
     truth t = find_truth(l.problem, a);
     possible += t.n > 0;
     equal += front_is_true(&l, &t, seed) && t.n > 0;
-    arena_free(a);
-    lab_free(&l);
   }
   if (getenv("SITU_TABLE")) printf("fronts: %d of %d\n", equal, possible);
   assert_true(equal * 100 >= possible * 70);
@@ -124,8 +122,8 @@ static situ_problem *limited(const lab *l, int64_t max_latency_ns, int64_t max_p
 
 /* Solves under a limit, where `best` is the truth (SITU_NEVER_NS: impossible). Returns whether that was found. */
 static bool solve_limited(const lab *l, int64_t max_latency_ns, int64_t max_period_ns, int64_t best, uint64_t seed) {
-  situ_problem *p = limited(l, max_latency_ns, max_period_ns);
-  situ_plan *plan;
+  OWN(situ_problem) *p = limited(l, max_latency_ns, max_period_ns);
+  OWN(situ_plan) *plan = NULL;
   situ_error error;
   situ_solve_options o = {.size = sizeof(situ_solve_options), .max_steps = 1500, .seed = seed};
   if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)seed, error.text);
@@ -137,8 +135,6 @@ static bool solve_limited(const lab *l, int64_t max_latency_ns, int64_t max_peri
     assert_true(max_period_ns == 0 || plan->period_ns <= max_period_ns);
   }
   if (plan->outcome == SITU_OUTCOME_INFEASIBLE) assert_true(best == SITU_NEVER_NS && *plan->reason);
-  situ_plan_free(plan);
-  situ_problem_free(p);
   return value == best;
 }
 
@@ -160,14 +156,13 @@ static void solve_under_limits(const lab *l, const truth *t, uint64_t seed, int3
 TEST(limits_are_kept_and_what_is_impossible_is_not_found) {
   int32_t equal = 0, all = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(80); seed++) {
-    lab l = draw(seed, (situ_problem_options){.size = sizeof(situ_problem_options),
-                                              .execution = SITU_EXECUTION_STREAM,
-                                              .max_latency_ns = SITU_NEVER_NS - 1});
-    arena *a = arena_new();
+    OWN(lab)
+    l = draw(seed, (situ_problem_options){.size = sizeof(situ_problem_options),
+                                          .execution = SITU_EXECUTION_STREAM,
+                                          .max_latency_ns = SITU_NEVER_NS - 1});
+    OWN(arena) *a = arena_new();
     truth t = find_truth(l.problem, a);
     solve_under_limits(&l, &t, seed, &equal, &all);
-    arena_free(a);
-    lab_free(&l);
   }
   if (getenv("SITU_TABLE")) printf("limits: %d of %d\n", equal, all);
   assert_true(equal * 100 >= all * 90);
@@ -204,10 +199,10 @@ TEST(copies_are_placed_as_by_brute_force) {
   int32_t equal = 0, possible = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(150); seed++) {
     int32_t copies = 2 + (int32_t)(seed % 3 == 0), n = copies == 2 ? 2 + (int32_t)(seed % 2) : 2;
-    lab l = copied(seed, n, copies, seed % 2 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE);
+    OWN(lab) l = copied(seed, n, copies, seed % 2 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE);
     int64_t optimum = brute_force(l.problem, NULL);
     for (int32_t which = 0; which < 2; which++) {
-      situ_plan *plan;
+      OWN(situ_plan) *plan = NULL;
       situ_error error;
       situ_solve_options o = {
           .size = sizeof(situ_solve_options), .solvers = which ? "tradeoff" : "auto", .max_steps = 1200, .seed = seed};
@@ -216,9 +211,7 @@ TEST(copies_are_placed_as_by_brute_force) {
       assert_true(plan->lower_bound_ns <= optimum);
       possible += optimum != SITU_NEVER_NS;
       equal += optimum != SITU_NEVER_NS && plan->value_ns == optimum;
-      situ_plan_free(plan);
     }
-    lab_free(&l);
   }
   if (getenv("SITU_TABLE")) printf("copies: %d of %d\n", equal, possible);
   assert_true(possible > rounds_of(200));
@@ -230,18 +223,17 @@ TEST(copies_keep_limits_as_by_brute_force) {
   int32_t equal = 0, all = 0, fronts = 0, possible = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(80); seed++) {
     int32_t copies = 2 + (int32_t)(seed % 4 == 0);
-    lab l = copied(seed, copies == 2 ? 2 + (int32_t)(seed % 2) : 2, copies,
-                   seed % 3 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE);
+    OWN(lab)
+    l = copied(seed, copies == 2 ? 2 + (int32_t)(seed % 2) : 2, copies,
+               seed % 3 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE);
     situ_problem *p = limited(&l, SITU_NEVER_NS - 1, 0);
     situ_problem_free(l.problem);
     l.problem = p;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     truth t = find_truth(l.problem, a);
     possible += t.n > 0;
     fronts += front_is_true(&l, &t, seed) && t.n > 0;
     solve_under_limits(&l, &t, seed, &equal, &all);
-    arena_free(a);
-    lab_free(&l);
   }
   if (getenv("SITU_TABLE")) printf("copies: %d of %d limits, %d of %d fronts\n", equal, all, fronts, possible);
   assert_true(possible > rounds_of(40));
@@ -252,8 +244,8 @@ TEST(copies_keep_limits_as_by_brute_force) {
 /* Two copies of one operator with weights: on one device its memory holds them once, on two each holds them. */
 TEST(weights_are_held_once_by_each_memory) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(40); seed++) {
-    lab l = copied(seed, 3, 2, SITU_CONTENTION_NONE);
-    arena *a = arena_new();
+    OWN(lab) l = copied(seed, 3, 2, SITU_CONTENTION_NONE);
+    OWN(arena) *a = arena_new();
     simulator *s = simulator_new(l.problem, a);
     int64_t weights = 0, held;
     int32_t device[6], apart = l.platform->memory_of[1] == l.platform->memory_of[0] ? 2 : 1;
@@ -269,8 +261,6 @@ TEST(weights_are_held_once_by_each_memory) {
       for (int32_t m = 0; m < l.platform->n_memories; m++) held += found.peak_bytes[m];
       assert_int_equal(held, both ? weights : 2 * weights);
     }
-    arena_free(a);
-    lab_free(&l);
   }
 }
 

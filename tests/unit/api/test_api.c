@@ -87,7 +87,7 @@ TEST(a_plan_file_brings_its_problem_back) {
     situ_instance *first = NULL, *second = NULL;
     situ_plan *plan = place(&first, &o, NULL), *again = NULL, *replayed = NULL;
     situ_error error = {0};
-    situ_verdict *verdict = NULL;
+    OWN(situ_verdict) *verdict = NULL;
     assert_int_equal(situ_plan_write(plan, first, "plan.json", &error), SITU_STATUS_OK);
     if (situ_plan_read(&again, &second, "plan.json", &error) != SITU_STATUS_OK)
       fail_msg("%s %s", error.where, error.text);
@@ -102,7 +102,6 @@ TEST(a_plan_file_brings_its_problem_back) {
     assert_int_equal(verdict->n_found, 0);
     assert_int_equal(situ_replay(&replayed, again, &error), SITU_STATUS_OK);
     assert_int_equal(replayed->value_ns, plan->value_ns);
-    situ_verdict_free(verdict);
     situ_plan_free(replayed);
     situ_plan_free(again);
     situ_plan_free(plan);
@@ -124,11 +123,10 @@ TEST(pins_come_back_too) {
   remove("pins.json"); /* the plan keeps them */
   assert_int_equal(situ_plan_read(&again, &second, "plan.json", &error), SITU_STATUS_OK);
   same_question(situ_instance_problem(second), situ_instance_problem(first));
-  situ_plan *single = NULL; /* with the pin in force, one device alone is no plan */
+  OWN(situ_plan) *single = NULL; /* with the pin in force, one device alone is no plan */
   situ_solve_options solve = {.size = sizeof(situ_solve_options), .solvers = "single"};
   assert_int_equal(situ_solve(&single, situ_instance_problem(second), &solve, &error), SITU_STATUS_OK);
   assert_true(!plan_exists(single) || situ_plan_device(single, fc) == 2);
-  situ_plan_free(single);
   situ_plan_free(again);
   situ_plan_free(plan);
   situ_instance_free(first);
@@ -266,16 +264,14 @@ TEST(a_call_tells_what_it_finds) {
                              .log_context = &t};
   situ_solve_options solve = {
       .size = sizeof solve, .solvers = "single,heft", .max_steps = 50, .log = hear, .log_context = &t};
-  situ_instance *instance = NULL;
-  situ_plan *plan = NULL;
+  OWN(situ_instance) *instance = NULL;
+  OWN(situ_plan) *plan = NULL;
   assert_int_equal(situ_place(&plan, &instance, &o, &solve, NULL), SITU_STATUS_OK);
   assert_string_equal(t.levels, "nnnn");
   assert_non_null(strstr(t.lines[0], (situ_problem_costs(situ_instance_problem(instance)))->source));
   assert_ptr_equal(strstr(t.lines[1], "bounds: "), t.lines[1]);
   assert_ptr_equal(strstr(t.lines[2], "single: value "), t.lines[2]);
   assert_ptr_equal(strstr(t.lines[3], "heft: value "), t.lines[3]);
-  situ_plan_free(plan);
-  situ_instance_free(instance);
 }
 
 TEST(a_question_without_an_answer_is_a_warning) {
@@ -284,14 +280,12 @@ TEST(a_question_without_an_answer_is_a_warning) {
   situ_instance_options o = {
       .size = sizeof o, .model = model, .platform = "cpu+2*v100-16g", .unused = all, .n_unused = 3};
   situ_solve_options solve = {.size = sizeof solve, .max_steps = 50, .log = hear, .log_context = &t};
-  situ_instance *instance = NULL;
-  situ_plan *plan = NULL;
+  OWN(situ_instance) *instance = NULL;
+  OWN(situ_plan) *plan = NULL;
   assert_int_equal(situ_place(&plan, &instance, &o, &solve, NULL), SITU_STATUS_OK);
   assert_int_equal(plan->outcome, SITU_OUTCOME_INFEASIBLE);
   assert_string_equal(t.levels, "w");
   assert_non_null(strstr(t.lines[0], plan->reason));
-  situ_plan_free(plan);
-  situ_instance_free(instance);
 }
 
 /* ---- lifetimes ---- */
@@ -300,9 +294,9 @@ TEST(a_question_without_an_answer_is_a_warning) {
 static situ_problem *pose_alone(const situ_problem_options *options) {
   situ_graph_builder *g;
   situ_platform_builder *f;
-  situ_graph *graph;
-  situ_platform *machine;
-  situ_costs *costs;
+  OWN(situ_graph) *graph = NULL;
+  OWN(situ_platform) *machine = NULL;
+  OWN(situ_costs) *costs = NULL;
   situ_problem *problem;
   situ_operator op = SITU_OPERATOR_INIT;
   situ_tensor tensor = SITU_TENSOR_INIT;
@@ -330,21 +324,17 @@ static situ_problem *pose_alone(const situ_problem_options *options) {
   situ_platform_builder_free(f);
   assert_int_equal(situ_costs_estimate(&costs, graph, machine, NULL, NULL), SITU_STATUS_OK);
   situ_problem_options own = options ? *options : (situ_problem_options)SITU_PROBLEM_OPTIONS_INIT;
-  situ_costs *secondary = NULL;
+  OWN(situ_costs) *secondary = NULL;
   if (own.max_secondary_ns > 0)
     assert_int_equal(situ_costs_estimate(&secondary, graph, machine, NULL, NULL), SITU_STATUS_OK);
   own.secondary_costs = secondary;
   assert_int_equal(situ_problem_pose(&problem, graph, machine, costs, &own, NULL), SITU_STATUS_OK);
-  situ_costs_free(secondary);
-  situ_costs_free(costs);
-  situ_platform_free(machine);
-  situ_graph_free(graph);
   return problem;
 }
 
 /* Everything that reads the problem of a plan, which the caller has freed. */
 static void use_all(const situ_plan *plan) {
-  situ_verdict *verdict;
+  OWN(situ_verdict) *verdict = NULL;
   situ_explanation *why;
   situ_plan *again;
   char *text;
@@ -363,13 +353,12 @@ static void use_all(const situ_plan *plan) {
   situ_plan_free(again);
   assert_int_equal(situ_report_verdict(&text, verdict, SITU_REPORT_TABLE, NULL, NULL), SITU_STATUS_OK);
   situ_text_free(text);
-  situ_verdict_free(verdict);
 }
 
 TEST(a_plan_outlives_all_that_it_was_made_of) {
   situ_problem *problem = pose_alone(NULL);
   situ_plan *plan, *given;
-  situ_verdict *verdict;
+  OWN(situ_verdict) *verdict = NULL;
   char *text;
   const int32_t device[] = {0, 1, 1};
   assert_int_equal(situ_solve(&plan, problem, NULL, NULL), SITU_STATUS_OK);
@@ -384,7 +373,6 @@ TEST(a_plan_outlives_all_that_it_was_made_of) {
                    SITU_STATUS_OK); /* tells of the plan */
   assert_non_null(strstr(text, "chain on machine"));
   situ_text_free(text);
-  situ_verdict_free(verdict);
 }
 
 TEST(secondary_costs_live_as_long_as_a_plan) {
@@ -393,19 +381,18 @@ TEST(secondary_costs_live_as_long_as_a_plan) {
   options.overlap = SITU_OVERLAP_NONE;
   options.max_secondary_ns = 1000000000000;
   situ_problem *problem = pose_alone(&options);
-  situ_plan *plan;
+  OWN(situ_plan) *plan = NULL;
   assert_int_equal(situ_solve(&plan, problem, NULL, NULL), SITU_STATUS_OK);
   situ_problem_free(problem);
   assert_int_equal(plan->secondary_ns, plan->value_ns); /* the costs are the same */
   use_all(plan);
-  situ_plan_free(plan);
 }
 
 TEST(a_front_outlives_its_problem) {
   situ_problem_options options = SITU_PROBLEM_OPTIONS_INIT;
   options.execution = SITU_EXECUTION_STREAM;
   situ_problem *problem = pose_alone(&options);
-  situ_front *front;
+  OWN(situ_front) *front = NULL;
   char *text;
   situ_solve_options few = {.size = sizeof few, .max_steps = 100};
   situ_pareto_options points = {.size = sizeof points, .points = 3, .solve = &few};
@@ -416,7 +403,6 @@ TEST(a_front_outlives_its_problem) {
   use_all(situ_front_plan(front, 0));
   assert_int_equal(situ_report_pareto(&text, front, NULL, SITU_REPORT_TABLE, NULL, NULL), SITU_STATUS_OK);
   situ_text_free(text);
-  situ_front_free(front);
 }
 
 TEST(a_plan_of_an_instance_outlives_it) {
@@ -433,7 +419,7 @@ TEST(a_plan_of_an_instance_outlives_it) {
     o.size = sizeof o;
     situ_instance *instance;
     situ_plan *plan = place(&instance, &o, k == 2 ? "tradeoff" : "heft"), *read;
-    situ_verdict *verdict;
+    OWN(situ_verdict) *verdict = NULL;
     assert_int_equal(situ_plan_write(plan, instance, "lives.json", NULL), SITU_STATUS_OK);
     situ_instance_free(instance);
     situ_plan_free(plan);
@@ -442,7 +428,6 @@ TEST(a_plan_of_an_instance_outlives_it) {
     situ_instance_free(instance);
     assert_int_equal(situ_check(&verdict, read, NULL), SITU_STATUS_OK);
     if (verdict->n_found > 0) fail_msg("kind %d: %s", (int)k, situ_verdict_violation(verdict, 0).text);
-    situ_verdict_free(verdict);
     situ_plan_free(read);
   }
 }
@@ -454,15 +439,13 @@ TEST(a_plan_of_another_model_of_its_size_is_refused) {
   situ_error error = {0};
   assert_int_equal(situ_text_write(one, "one.json", NULL) + situ_text_write(two, "two.json", NULL), SITU_STATUS_OK);
   situ_instance *a, *b;
-  situ_plan *plan =
+  OWN(situ_plan) *plan =
       place(&a, &(situ_instance_options){.size = sizeof(situ_instance_options), .model = "one.json"}, "single");
-  situ_plan *other =
+  OWN(situ_plan) *other =
       place(&b, &(situ_instance_options){.size = sizeof(situ_instance_options), .model = "two.json"}, "single");
   assert_int_equal(situ_plan_write(plan, b, "wrong.json", &error), SITU_STATUS_BAD_ARGUMENT);
   assert_string_equal(error.where, "b");
   assert_int_equal(situ_plan_write(plan, a, "right.json", &error), SITU_STATUS_OK);
-  situ_plan_free(plan);
-  situ_plan_free(other);
   situ_instance_free(a);
   situ_instance_free(b);
 }

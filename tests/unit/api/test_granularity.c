@@ -24,11 +24,9 @@ static situ_graph *generate(const char *path) {
 }
 
 static void expect_decoder(const char *model, bool expected) {
-  arena *a = arena_new();
-  situ_graph *g = generate(model);
+  OWN(arena) *a = arena_new();
+  OWN(situ_graph) *g = generate(model);
   if (granularity_is_decoder(g, a) != expected) fail_msg("%s", model);
-  situ_graph_free(g);
-  arena_free(a);
 }
 
 TEST(decoders_of_language_are_told_from_other_networks) {
@@ -56,15 +54,14 @@ static situ_instance *open_as(situ_granularity which, const char *model) {
 }
 
 static int32_t units_of(situ_granularity which, const char *model) {
-  situ_instance *i = open_as(which, model);
+  OWN(situ_instance) *i = open_as(which, model);
   int32_t n = situ_instance_problem(i)->units.n;
-  situ_instance_free(i);
   return n;
 }
 
 TEST(whole_layers_are_units) {
-  arena *a = arena_new();
-  situ_graph *g = generate(decoder);
+  OWN(arena) *a = arena_new();
+  OWN(situ_graph) *g = generate(decoder);
   layer_list l;
   assert_true(layers_find(&l, g, a));
   int32_t outside = 0;
@@ -75,15 +72,13 @@ TEST(whole_layers_are_units) {
   assert_int_equal(units_of(SITU_GRANULARITY_DEFAULT, decoder), l.n + outside);
   assert_int_equal(units_of(SITU_GRANULARITY_DEFAULT, "builtin:resnet50"),
                    units_of(SITU_GRANULARITY_OPERATOR, "builtin:resnet50")); /* nothing is fused here */
-  situ_graph_free(g);
-  arena_free(a);
 }
 
 /* blk.0 .. blk.3, each a product, an operator of its routed experts and a sum, one after the other. */
 static situ_graph *layers_of_experts(void) {
   static const char *const names[] = {"attn_q", "ffn_up_exps", "ffn_add"};
   static const char *const kinds[] = {"MatMul", "ExpertsMatMul", "Add"};
-  situ_graph_builder *b;
+  OWN(situ_graph_builder) *b = NULL;
   situ_graph *g;
   assert_int_equal(situ_graph_builder_new(&b, "experts", NULL), SITU_STATUS_OK);
   for (int32_t v = 0; v < 12; v++) {
@@ -98,7 +93,6 @@ static situ_graph *layers_of_experts(void) {
     if (v > 0) situ_graph_builder_add_use(b, v, v - 1);
   }
   assert_int_equal(situ_graph_freeze(&g, b, NULL), SITU_STATUS_OK);
-  situ_graph_builder_free(b);
   return g;
 }
 
@@ -106,8 +100,8 @@ static situ_graph *layers_of_experts(void) {
 static bool goes_with_experts(int32_t v, bool joined) { return v % 3 == 1 || (joined && v % 3 == 2); }
 
 TEST(routed_experts_may_leave_their_layer) {
-  arena *a = arena_new();
-  situ_graph *g = layers_of_experts();
+  OWN(arena) *a = arena_new();
+  OWN(situ_graph) *g = layers_of_experts();
   int32_t keys[12], sets[12];
   for (int joined = 0; joined < 2; joined++) {
     disjoint_init(sets, 12);
@@ -120,8 +114,6 @@ TEST(routed_experts_may_leave_their_layer) {
         assert_true((keys[u] == keys[v]) == same);
       }
   }
-  arena_free(a);
-  situ_graph_free(g);
 }
 
 TEST(a_plan_file_remembers_its_granularity) {
@@ -174,8 +166,8 @@ TEST(layers_that_nobody_asked_for_are_split_where_they_have_no_plan) {
   write_narrow_platform(path);
   for (int k = 0; k < 4; k++) {
     bool asked = k == 2, stopped = k == 3;
-    situ_plan *plan;
-    situ_instance *i;
+    OWN(situ_plan) *plan = NULL;
+    OWN(situ_instance) *i = NULL;
     situ_error error;
     situ_instance_options o = SITU_INSTANCE_OPTIONS_INIT;
     situ_solve_options solve = SITU_SOLVE_OPTIONS_INIT;
@@ -201,8 +193,6 @@ TEST(layers_that_nobody_asked_for_are_split_where_they_have_no_plan) {
           strstr(notes, k == 0 ? "no plan keeps layers whole" : "no plan was found that keeps layers whole"));
       assert_null(strstr(notes, "use --granularity operator"));
     }
-    situ_plan_free(plan);
-    situ_instance_free(i);
   }
   unlink(path);
 }
@@ -277,27 +267,28 @@ static void look(void *context, const placement *where) {
 
 TEST(exact_search_finds_the_best_plan_that_keeps_keys_together) {
   for (uint64_t seed = 0; seed < 60; seed++) {
-    lab l = lab_random(&(lab_options){.seed = seed,
-                                      .n_operators = 6,
-                                      .n_devices = 3,
-                                      .density = 0.3,
-                                      .n_colocations = (int32_t)(seed % 2),
-                                      .unsupported = seed % 3 == 0,
-                                      .options = {.execution = SITU_EXECUTION_STREAM}});
+    OWN(lab)
+    l = lab_random(&(lab_options){.seed = seed,
+                                  .n_operators = 6,
+                                  .n_devices = 3,
+                                  .density = 0.3,
+                                  .n_colocations = (int32_t)(seed % 2),
+                                  .unsupported = seed % 3 == 0,
+                                  .options = {.execution = SITU_EXECUTION_STREAM}});
     int32_t key[6];
     rng r = rng_new(seed);
     for (int32_t v = 0; v < 6; v++) key[v] = (int32_t)rng_below(&r, 4) - 1;
     situ_problem_options o = SITU_PROBLEM_OPTIONS_INIT;
     o.execution = SITU_EXECUTION_STREAM;
     o.keep_together = key;
-    situ_problem *p;
-    situ_plan *plan;
+    OWN(situ_problem) *p = NULL;
+    OWN(situ_plan) *plan = NULL;
     assert_int_equal(situ_problem_pose(&p, l.graph, l.platform, l.costs, &o, NULL), SITU_STATUS_OK);
     situ_problem_options bare = SITU_PROBLEM_OPTIONS_INIT;
     bare.execution = SITU_EXECUTION_STREAM;
-    situ_problem *free_problem;
+    OWN(situ_problem) *free_problem = NULL;
     assert_int_equal(situ_problem_pose(&free_problem, l.graph, l.platform, l.costs, &bare, NULL), SITU_STATUS_OK);
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     together t = {free_problem, key, simulator_new(free_problem, a), SITU_NEVER_NS};
     brute_each(free_problem, look, &t);
     situ_solve_options s = SITU_SOLVE_OPTIONS_INIT;
@@ -305,11 +296,6 @@ TEST(exact_search_finds_the_best_plan_that_keeps_keys_together) {
     assert_int_equal(situ_solve(&plan, p, &s, NULL), SITU_STATUS_OK);
     if (plan->value_ns != t.min_ns)
       fail_msg("seed %d: %lld, not %lld", (int)seed, (long long)plan->value_ns, (long long)t.min_ns);
-    situ_plan_free(plan);
-    arena_free(a);
-    situ_problem_free(p);
-    situ_problem_free(free_problem);
-    lab_free(&l);
   }
 }
 

@@ -35,7 +35,7 @@ TEST(auto_is_the_minimum_over_all_sizes) {
       for (int32_t k = 1; k <= 4; k += k == 2 && p == 1 ? 1 : k) {
         char size[8];
         int32_t device[64];
-        situ_instance *i;
+        OWN(situ_instance) *i = NULL;
         snprintf(size, sizeof size, "%d", (int)k);
         situ_instance_options o = asked(models[m], platforms[p], size);
         situ_status status = situ_instance_open(&i, &o, &error);
@@ -44,12 +44,11 @@ TEST(auto_is_the_minimum_over_all_sizes) {
         int64_t value = brute_force(situ_instance_problem(i), device);
         if (value < best) best_size = k;
         if (value < best) best = value;
-        situ_instance_free(i);
       }
       situ_instance_options o = asked(models[m], platforms[p], "auto");
       situ_solve_options solve = SITU_SOLVE_OPTIONS_INIT;
       solve.max_steps = 500;
-      situ_plan *plan;
+      OWN(situ_plan) *plan = NULL;
       situ_instance *i;
       must(situ_place(&plan, &i, &o, &solve, &error), &error);
       situ_plan_summary s = SITU_PLAN_SUMMARY_INIT;
@@ -64,7 +63,6 @@ TEST(auto_is_the_minimum_over_all_sizes) {
       situ_verdict_free(verdict);
       (best_size > 1 ? &split : &whole)[0]++;
       assert_non_null(strstr(situ_instance_model(i)->notes, "devices that split operators"));
-      situ_plan_free(plan);
       situ_instance_free(i);
     }
   assert_true(split > 0 && whole > 0); /* or the cases show nothing */

@@ -40,15 +40,13 @@ static situ_what_if row_of(const asked *a, const char *change) {
 
 /* The value of another model, platform or empty device. */
 static int64_t value_of(const char *model, const char *platform, const char *unused) {
-  situ_plan *plan = NULL;
-  situ_instance *instance = NULL;
+  OWN(situ_plan) *plan = NULL;
+  OWN(situ_instance) *instance = NULL;
   situ_instance_options options = {.size = sizeof options, .model = model, .platform = platform};
   options.unused = &unused;
   options.n_unused = unused != NULL;
   assert_int_equal(situ_place(&plan, &instance, &options, &effort, NULL), SITU_STATUS_OK);
   int64_t value = plan->value_ns;
-  situ_plan_free(plan);
-  situ_instance_free(instance);
   return value;
 }
 
@@ -124,7 +122,7 @@ TEST(measured_times_are_changed_too) {
   situ_cost_options cost = {.size = sizeof cost, .table_path = path};
   situ_instance_options options = {.size = sizeof options, .model = "builtin:vgg16", .platform = "cpu+v100-16g"};
   char *table;
-  situ_instance *plain;
+  OWN(situ_instance) *plain = NULL;
   assert_int_equal(situ_instance_open(&plain, &options, &error), SITU_STATUS_OK);
   assert_int_equal(situ_report_costs(&table, situ_instance_problem(plain), SITU_REPORT_CSV, NULL, NULL),
                    SITU_STATUS_OK);
@@ -143,7 +141,6 @@ TEST(measured_times_are_changed_too) {
   assert_true(fast.value_ns <= a.plan->value_ns);
   remove(path);
   situ_text_free(table);
-  situ_instance_free(plain);
   asked_free(&a);
 }
 

@@ -14,7 +14,7 @@
 #include "base/text.h"
 
 TEST(arena_releases_to_its_mark) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   char *first = arena_string(a, "kept");
   arena_mark mark = arena_get_mark(a);
   size_t held = arena_held_bytes(a);
@@ -23,11 +23,10 @@ TEST(arena_releases_to_its_mark) {
   arena_release(a, mark);
   assert_int_equal(arena_held_bytes(a), held);
   assert_string_equal(first, "kept");
-  arena_free(a);
 }
 
 TEST(many_arrays_are_made_at_once_or_the_first_that_fails_is_stated) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   char *bytes = NULL;
   int64_t *numbers = NULL, *untouched = NULL;
   void **pointers = NULL;
@@ -40,7 +39,6 @@ TEST(many_arrays_are_made_at_once_or_the_first_that_fails_is_stated) {
   assert_false(ARENA_ARRAYS(a, ARRAY(bytes, 1), ARRAY(numbers, INT64_MAX), ARRAY(untouched, 1)));
   assert_null(untouched);
   assert_int_equal(numbers[4], -1); /* still the array of before */
-  arena_free(a);
 }
 
 TEST(an_arena_lives_as_long_as_one_that_holds_it) {
@@ -54,15 +52,14 @@ TEST(an_arena_lives_as_long_as_one_that_holds_it) {
 }
 
 TEST(arena_refuses_sizes_that_overflow) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   assert_null(arena_alloc(a, INT64_MAX, 8));
   assert_null(arena_alloc(a, -1, 8));
   assert_non_null(arena_alloc(a, 0, 8));
-  arena_free(a);
 }
 
 TEST(map_finds_what_was_put_and_nothing_else) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   string_map *map = string_map_new(a, 0);
   char key[32];
   for (int i = 0; i < 5000; i++) {
@@ -76,7 +73,6 @@ TEST(map_finds_what_was_put_and_nothing_else) {
     assert_int_equal(string_map_get(map, key), i);
   }
   assert_int_equal(string_map_get(map, "key5000"), -1);
-  arena_free(a);
 }
 
 TEST(saturation_holds_at_the_edges) {

@@ -6,7 +6,7 @@
 enum { MAX_N = 30 };
 
 TEST(items_are_listed_by_key_in_rising_order) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   for (uint64_t seed = 0; seed < 1000; seed++) {
     rng r = rng_new(seed);
     int32_t n_items = (int32_t)rng_below(&r, MAX_N), n = 1 + (int32_t)rng_below(&r, MAX_N), key[MAX_N], *start, *item;
@@ -20,11 +20,10 @@ TEST(items_are_listed_by_key_in_rising_order) {
     }
     assert_int_equal(start[n], at);
   }
-  arena_free(a);
 }
 
 TEST(the_transpose_lists_who_lists_whom) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   for (uint64_t seed = 0; seed < 1000; seed++) {
     rng r = rng_new(seed);
     int32_t n_lists = 1 + (int32_t)rng_below(&r, 8), n = 1 + (int32_t)rng_below(&r, 8), start[9] = {0}, item[9 * MAX_N];
@@ -42,7 +41,6 @@ TEST(the_transpose_lists_who_lists_whom) {
     }
     assert_int_equal(back_start[n], at);
   }
-  arena_free(a);
 }
 
 TEST(keys_are_numbered_as_they_appear) {

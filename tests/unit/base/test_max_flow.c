@@ -63,7 +63,7 @@ static int64_t solve(max_flow *f, const network *x, int32_t *arc, budget *b) {
 }
 
 TEST(flows_are_as_large_as_the_smallest_cut) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   max_flow f;
   assert_true(max_flow_new(&f, MAX_N, MAX_ARCS, a));
   for (uint64_t seed = 0; seed < 5000; seed++) {
@@ -81,7 +81,6 @@ TEST(flows_are_as_large_as_the_smallest_cut) {
     }
     assert_int_equal(side, common); /* the smallest side */
   }
-  arena_free(a);
 }
 
 static bool at_once(void *context) {
@@ -91,7 +90,7 @@ static bool at_once(void *context) {
 
 /* Where the budget ends, what was found is a flow all the same. */
 TEST(a_flow_cut_short_is_a_flow) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   max_flow f;
   assert_true(max_flow_new(&f, MAX_N, MAX_ARCS, a));
   for (uint64_t seed = 0; seed < 500; seed++) {
@@ -106,7 +105,6 @@ TEST(a_flow_cut_short_is_a_flow) {
     for (int32_t u = 2; u < x.n; u++) assert_true(net[u] == 0);
     assert_true(net[1] == value);
   }
-  arena_free(a);
 }
 
 TEST_MAIN

@@ -172,7 +172,7 @@ static bool look(void *context) {
 
 static void add_bounds(tally *sum, const situ_problem *p, int64_t max_ns, const family *f, uint64_t seed, bool fine) {
   static const int32_t looks[] = {0, 2, 7, 25};
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   for (int32_t i = 0; i < SAID; i++) {
     int64_t lower_ns = 0;
     int32_t left = looks[seed % 4];
@@ -200,7 +200,6 @@ static void add_bounds(tally *sum, const situ_problem *p, int64_t max_ns, const 
     add(sum, i, lower_ns, &proof, f, fine);
     arena_release(a, before);
   }
-  arena_free(a);
 }
 
 static void add_problem(tally *sum, const family *f, int32_t k) {
@@ -216,9 +215,9 @@ static void add_problem(tally *sum, const family *f, int32_t k) {
   o.unsupported = k % 4 == 2;
   o.pools = k % 2 == 0;
   o.options = f->options;
-  lab l = lab_random(&o);
+  OWN(lab) l = lab_random(&o);
   situ_problem *p = l.problem;
-  situ_costs *other = f->other ? other_costs_of(&l) : NULL;
+  OWN(situ_costs) *other = f->other ? other_costs_of(&l) : NULL;
   if (other) {
     situ_problem_options options = f->options;
     options.size = sizeof options;
@@ -234,8 +233,6 @@ static void add_problem(tally *sum, const family *f, int32_t k) {
   if (fine || f->manner != AS_DRAWN || f->all_pinned || f->no_host) p = change_numbers(&l, f, fine, k);
   if (!p->conflict) add_bounds(sum, p, small ? brute_force(p, NULL) : SITU_NEVER_NS, f, o.seed, fine);
   if (p != l.problem) situ_problem_free(p);
-  lab_free(&l);
-  situ_costs_free(other);
 }
 
 /* ---- the file of sums: problems, bound, what the bound says, what its certificates prove ---- */

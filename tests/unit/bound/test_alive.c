@@ -37,7 +37,7 @@ static lab posed_step(int64_t bytes, int64_t weights_of_c, const situ_problem_op
 static lab step(int64_t bytes) { return posed_step(bytes, 0, NULL); }
 
 TEST(what_a_unit_has_read_and_will_read_again_is_certain) {
-  lab s = step(1000);
+  OWN(lab) s = step(1000);
   const situ_problem *p = s.problem;
   int64_t bytes[6];
   assert_int_equal(p->units.n, 5);
@@ -46,19 +46,17 @@ TEST(what_a_unit_has_read_and_will_read_again_is_certain) {
   /* While y runs: p, which b has read and y reads, and s, which y reads: 43. t is made by y for another unit. */
   assert_true(alive_bytes(bytes, p, 4, s.arena));
   for (int32_t u = 0; u < 5; u++) assert_int_equal(bytes[u], u == p->units.of[1] ? 43 : 0);
-  lab_free(&s);
 }
 
 /* The group needs 4 + 40 bytes while c runs; 4 + 40 + 7 while b does, and 4 + 40 + 3 + 2 while y does: b needs the
  * most. */
 TEST(a_unit_has_no_room_where_that_is_too_much) {
   for (int64_t room = 50; room <= 51; room++) {
-    lab s = step(room);
+    OWN(lab) s = step(room);
     bool may[12], fewer;
     assert_true(alive_rooms(may, &fewer, s.problem, 2, s.arena));
     assert_int_equal(fewer, room < 51);
     for (int32_t i = 0; i < 12; i++) assert_int_equal(may[i], room >= 51 || (i / 2 != 1 && i / 2 != 4));
-    lab_free(&s);
   }
 }
 
@@ -66,23 +64,21 @@ TEST(a_unit_has_no_room_where_that_is_too_much) {
  * operators of 10 ns follow one another. */
 TEST(without_room_there_is_no_plan) {
   for (int64_t room = 50; room <= 51; room++) {
-    lab s = step(room);
+    OWN(lab) s = step(room);
     certificate proof;
     int64_t lower = proved_bound(&proof, &critical_path_bound, s.problem, s.arena);
     assert_int_equal(lower, room < 51 ? SITU_NEVER_NS : 60);
     assert_int_equal(certificate_size(&proof, "instant"), room < 51);
-    lab_free(&s);
   }
 }
 
 /* An operator that may take no time has no instant inside. */
 TEST(an_instant_lies_within_an_operator) {
-  lab s = step(1000);
+  OWN(lab) s = step(1000);
   int64_t bytes[6];
   s.costs->time_ns[2 * s.costs->n_classes] = 0;
   assert_true(alive_bytes(bytes, s.problem, 2, s.arena));
   for (int32_t u = 0; u < 5; u++) assert_int_equal(bytes[u], 0);
-  lab_free(&s);
 }
 
 /* Ten forward operators, each with its backward one in a group, which reads 7 bytes of it: 100 ns each on a host
@@ -90,7 +86,7 @@ TEST(an_instant_lies_within_an_operator) {
  * host works at least 7 * 200 ns; with two, for one and a half, 10 * 200 - 1.5 * 200 = 1700. */
 TEST(the_stash_of_a_pipeline_counts_with_its_weights) {
   for (int32_t in_flight = 1; in_flight <= 2; in_flight++) {
-    lab s = lab_new();
+    OWN(lab) s = lab_new();
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
     lab_device(&s, 21, -1, false);
     lab_star(&s);
@@ -106,7 +102,6 @@ TEST(the_stash_of_a_pipeline_counts_with_its_weights) {
     int64_t lower = proved_bound(&proof, &area_bound, s.problem, s.arena), most = in_flight == 1 ? 1400 : 1700;
     assert_in_range(lower, most - 20, most);
     assert_true(proved_by(s.problem, &proof) == lower);
-    lab_free(&s);
   }
 }
 
@@ -187,21 +182,20 @@ static void judge_instant(const situ_problem *p, int32_t at, uint64_t seed, aren
 TEST(what_is_certain_follows_from_its_definition) {
   int32_t rounds = rounds_of(1000);
   for (uint64_t seed = 0; seed < (uint64_t)rounds; seed++) {
-    arena *a = arena_new();
-    lab l = lab_random(&(lab_options){.seed = seed + 900,
-                                      .n_operators = 3 + (int32_t)(seed % 9),
-                                      .n_devices = 2 + (int32_t)(seed % 3),
-                                      .density = 0.15 + 0.1 * (double)(seed % 4),
-                                      .n_colocations = (int32_t)(seed % 4),
-                                      .training = seed % 5 == 0,
-                                      .pinned = seed % 7 == 0,
-                                      .unsupported = seed % 6 == 0,
-                                      .memory = 0.2 + 0.1 * (double)(seed % 5),
-                                      .host_memory = seed % 2 ? 0.6 : 0,
-                                      .options = {.execution = SITU_EXECUTION_STREAM}});
+    OWN(arena) *a = arena_new();
+    OWN(lab)
+    l = lab_random(&(lab_options){.seed = seed + 900,
+                                  .n_operators = 3 + (int32_t)(seed % 9),
+                                  .n_devices = 2 + (int32_t)(seed % 3),
+                                  .density = 0.15 + 0.1 * (double)(seed % 4),
+                                  .n_colocations = (int32_t)(seed % 4),
+                                  .training = seed % 5 == 0,
+                                  .pinned = seed % 7 == 0,
+                                  .unsupported = seed % 6 == 0,
+                                  .memory = 0.2 + 0.1 * (double)(seed % 5),
+                                  .host_memory = seed % 2 ? 0.6 : 0,
+                                  .options = {.execution = SITU_EXECUTION_STREAM}});
     for (int32_t at = 0; at < l.problem->n_operators; at++) judge_instant(l.problem, at, seed, a);
-    lab_free(&l);
-    arena_free(a);
   }
 }
 
@@ -214,7 +208,7 @@ TEST(the_fullest_instant_of_a_step_is_found) {
     bool many_forward = seed % 2;
     int32_t n = 1 + (int32_t)(seed % 12), each = 1 + (int32_t)rng_below(&r, 4), n_forward = many_forward ? n * each : n;
     int32_t all = n + n * each;
-    lab s = lab_mesh(2, 1);
+    OWN(lab) s = lab_mesh(2, 1);
     for (int32_t v = 0; v < all; v++) {
       int32_t forward = v < n_forward, from_peak = forward ? n_forward - 1 - v : v - n_forward;
       int32_t group = from_peak / (forward == many_forward ? each : 1);
@@ -238,7 +232,6 @@ TEST(the_fullest_instant_of_a_step_is_found) {
     for (int32_t u = 0; u < s.problem->units.n; u++) found += bytes_of(s.problem, at, u, true);
     if (found != most)
       fail_msg("seed %d: %lld bytes at %d, not %lld", (int)seed, (long long)found, (int)at, (long long)most);
-    lab_free(&s);
   }
 }
 
@@ -248,20 +241,18 @@ TEST(the_judge_counts_what_a_unit_has_read) {
   const int32_t pins[] = {-1, 0, 0, -1, -1, -1};
   const situ_problem_options pinned = {.size = sizeof pinned, .pins = pins};
   for (int64_t room = 60; room <= 61; room++) {
-    lab s = posed_step(room, 10, &pinned);
+    OWN(lab) s = posed_step(room, 10, &pinned);
     certificate c = proved_lists("area_price", "time_prices 0 0; byte_prices 1 0; instant 2", s.arena);
     assert_true(proved_by(s.problem, &c) == (room < 61 ? SITU_NEVER_NS : 0));
-    lab_free(&s);
   }
 }
 
 /* b has room nowhere in 50 bytes: then there is no plan, whatever the prices are. */
 TEST(the_judge_sees_that_a_unit_has_no_room) {
   for (int64_t room = 50; room <= 51; room++) {
-    lab s = step(room);
+    OWN(lab) s = step(room);
     certificate c = proved_lists("area_price", "time_prices 0 0; byte_prices 0 0; instant 2", s.arena);
     assert_true(proved_by(s.problem, &c) == (room < 51 ? SITU_NEVER_NS : 0));
-    lab_free(&s);
   }
 }
 

@@ -8,11 +8,10 @@
 #include "graph/builder.h"
 
 static int64_t bound_of(const situ_problem *p, const char *name) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   int64_t lower = -1;
   for (int32_t i = 0; bounds[i]; i++)
     if (strcmp(bounds[i]->name, name) == 0) lower = proved_bound(NULL, bounds[i], p, a);
-  arena_free(a);
   return lower;
 }
 
@@ -48,9 +47,8 @@ TEST(a_chain_pays_the_cheaper_of_moving_and_staying) {
   /* each tensor takes 2 + 10 = 12 ns between the devices. All on the host: 5 + 30 + 5 = 40; on the fast one: 25 + 10 +
    * 25 = 60; host, fast, host: 5 + 12 + 10 + 12 + 5 = 44; host, host, ... : the least is 40. */
   static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
-  lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
+  OWN(lab) l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
   assert_int_equal(bound_of(l.problem, "critical_path"), 40);
-  lab_free(&l);
 }
 
 TEST(work_is_balanced_over_unlike_devices) {
@@ -61,10 +59,9 @@ TEST(work_is_balanced_over_unlike_devices) {
     times[v][0] = 6;
     times[v][1] = 3;
   }
-  lab l = two_devices((const int64_t(*)[2])times, NULL, 12, SITU_UNLIMITED_BYTES, APART);
+  OWN(lab) l = two_devices((const int64_t(*)[2])times, NULL, 12, SITU_UNLIMITED_BYTES, APART);
   assert_true(bound_of(l.problem, "area_price") >= 23);
   assert_true(bound_of(l.problem, "area_price") <= 24);
-  lab_free(&l);
 }
 
 /* Two kinds in turn, 12 of each, which count as one item each: 6 or 3, and 8 or 2. The fast device takes all of the
@@ -76,10 +73,9 @@ TEST(equal_work_counts_as_often_as_there_is) {
     times[v][0] = v % 2 ? 8 : 6;
     times[v][1] = v % 2 ? 2 : 3;
   }
-  lab l = two_devices((const int64_t(*)[2])times, NULL, 24, SITU_UNLIMITED_BYTES, APART);
+  OWN(lab) l = two_devices((const int64_t(*)[2])times, NULL, 24, SITU_UNLIMITED_BYTES, APART);
   assert_true(bound_of(l.problem, "area_price") >= 39);
   assert_true(bound_of(l.problem, "area_price") <= 40);
-  lab_free(&l);
 }
 
 TEST(weights_that_do_not_fit_are_work_for_the_host) {
@@ -91,11 +87,10 @@ TEST(weights_that_do_not_fit_are_work_for_the_host) {
     times[v][1] = 1;
     weights[v] = 7;
   }
-  lab l = two_devices((const int64_t(*)[2])times, weights, 10, 21, APART);
+  OWN(lab) l = two_devices((const int64_t(*)[2])times, weights, 10, 21, APART);
   int64_t found = bound_of(l.problem, "area_price");
   assert_true(found >= 690);
   assert_true(found <= 700);
-  lab_free(&l);
 }
 
 /* The host alone can run a, 100 ns; b takes 1 ns on the fast device and 100 on the host. The search begins with a price
@@ -103,16 +98,14 @@ TEST(weights_that_do_not_fit_are_work_for_the_host) {
  * / 201, is 1.97, rounded up 2. The best prices, nothing for the fast device, would say 100. */
 TEST(a_budget_that_is_spent_leaves_the_first_prices) {
   static const int64_t times[2][2] = {{100, SITU_NEVER_NS}, {100, 1}};
-  lab l = two_devices(times, NULL, 2, SITU_UNLIMITED_BYTES, APART);
-  arena *a = arena_new();
+  OWN(lab) l = two_devices(times, NULL, 2, SITU_UNLIMITED_BYTES, APART);
+  OWN(arena) *a = arena_new();
   budget spent = budget_new(1, 0, NULL, NULL);
   assert_true(budget_spend(&spent, 1));
   int64_t lower = -1;
   assert_int_equal(area_bound.compute(&lower, &(certificate){0}, l.problem, a, &spent, NULL), SITU_STATUS_OK);
   assert_int_equal(lower, 2);
   assert_true(bound_of(l.problem, "area_price") >= 99);
-  arena_free(a);
-  lab_free(&l);
 }
 
 /* Two operators of 7 bytes that only the fast device can run, with results of 10 bytes that stay: room for 34 is just
@@ -147,11 +140,10 @@ TEST(activations_without_room_leave_no_plan) {
 /* Two memories of 10 bytes for 8 and 8 bytes, then for 8, 8 and 5: 21 bytes are more than 20, 16 are not. */
 TEST(memories_count_together) {
   for (int n = 2; n <= 3; n++) {
-    lab s = lab_mesh(2, 10);
+    OWN(lab) s = lab_mesh(2, 10);
     for (int v = 0; v < n; v++) lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 1, v < 2 ? 8 : 5, 0);
     lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
     assert_int_equal(bound_of(s.problem, "memory_price"), n == 2 ? 0 : SITU_NEVER_NS);
-    lab_free(&s);
   }
 }
 
@@ -160,10 +152,9 @@ TEST(what_meets_shares_a_device_or_pays_a_transfer) {
    * chain says 15. All four on one device take 35; one of the three on the other device brings its tensor at 22, two of
    * them at 22 and 32, and the last one ends at 27 at the earliest, when two are with it. */
   static const int64_t times[4][2] = {{10, 10}, {10, 10}, {10, 10}, {5, 5}};
-  lab l = two_devices(times, NULL, 4, SITU_UNLIMITED_BYTES, JOIN);
+  OWN(lab) l = two_devices(times, NULL, 4, SITU_UNLIMITED_BYTES, JOIN);
   assert_int_equal(bound_of(l.problem, "critical_path"), 15);
   assert_int_equal(bound_of(l.problem, "join"), 27);
-  lab_free(&l);
 }
 
 /* 751 operators of 2 ns before the one in the middle, which takes 1000, 749 behind it, and one that waits for these: on
@@ -173,9 +164,8 @@ TEST(work_counts_where_operators_are_many) {
   enum { N = 1502 };
   static int64_t times[N][2];
   for (int32_t v = 0; v < N; v++) times[v][0] = times[v][1] = v == N / 2 ? 1000 : 2;
-  lab l = two_devices((const int64_t(*)[2])times, NULL, N, SITU_UNLIMITED_BYTES, HOURGLASS);
+  OWN(lab) l = two_devices((const int64_t(*)[2])times, NULL, N, SITU_UNLIMITED_BYTES, HOURGLASS);
   assert_int_equal(bound_of(l.problem, "destructive"), 751 + 1000 + 749 + 2);
-  lab_free(&l);
 }
 
 /* 1600 operators of 1 ns that the host alone can run, one of 100 ns for the fast device alone, and one of 1 ns on the
@@ -189,14 +179,13 @@ TEST(work_before_an_operator_is_kept_where_operators_are_many) {
     times[v][0] = v == N - 2 ? SITU_NEVER_NS : 1;
     times[v][1] = v == N - 2 ? 100 : SITU_NEVER_NS;
   }
-  lab l = two_devices((const int64_t(*)[2])times, NULL, N, SITU_UNLIMITED_BYTES, JOIN);
+  OWN(lab) l = two_devices((const int64_t(*)[2])times, NULL, N, SITU_UNLIMITED_BYTES, JOIN);
   assert_int_equal(bound_of(l.problem, "destructive"), 1600 + 1);
-  lab_free(&l);
 }
 
 TEST(heads_and_tails_of_the_last_and_the_first) {
   static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
-  lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
+  OWN(lab) l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
   int64_t head[6], tail[6];
   assert_true(bound_heads_tails(head, tail, l.problem));
   /* head of the second on the fast device: 5 + 12 + 10 = 27; its tail there: 12 + 5 = 17 (25 to stay) */
@@ -209,14 +198,13 @@ TEST(heads_and_tails_of_the_last_and_the_first) {
   assert_int_equal(tail[4], 0);
   /* tail of the first on the host: host, host 35; fast 12 + 10 + 17 = 39 */
   assert_int_equal(tail[0], 35);
-  lab_free(&l);
 }
 
 /* A chain of 40 ns: the bound that says so hands over its certificate, by which it is judged. */
 TEST(a_bound_comes_with_its_proof) {
   static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
-  lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
-  arena *a = arena_new();
+  OWN(lab) l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
+  OWN(arena) *a = arena_new();
   bound_result results[BOUNDS] = {{.known = false}};
   bound_found best;
   budget b = budget_new(1, 0, NULL, NULL);
@@ -225,8 +213,6 @@ TEST(a_bound_comes_with_its_proof) {
   assert_int_equal(best.lower_ns, 40);
   assert_non_null(best.proof.kind);
   assert_int_equal(proved_by(l.problem, &best.proof), 40);
-  arena_free(a);
-  lab_free(&l);
 }
 
 static bool stops(void *context) { return *(bool *)context; }
@@ -234,10 +220,10 @@ static bool stops(void *context) { return *(bool *)context; }
 /* Of a chain of 40 ns a user who stops at once hears nothing, on one thread and on two. */
 TEST(a_user_who_stops_waits_for_no_bound) {
   static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
-  lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
+  OWN(lab) l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
   for (int32_t threads = 1; threads <= 2; threads++)
     for (int stop = 0; stop < 2; stop++) {
-      arena *a = arena_new();
+      OWN(arena) *a = arena_new();
       bool asked = stop;
       bound_result results[BOUNDS] = {{.known = false}};
       bound_found best;
@@ -248,22 +234,18 @@ TEST(a_user_who_stops_waits_for_no_bound) {
       if (threads == 1 || !stop) assert_int_equal(cancelled, stop); /* of two, one may end before the other asks */
       if (!cancelled) assert_int_equal(best.lower_ns, 40);
       if (stop && threads == 1) assert_int_equal(best.lower_ns, 0);
-      arena_free(a);
     }
-  lab_free(&l);
 }
 
 /* The chain above on so many devices that heads and tails would take too much memory: 5 + 10 + 5 ns, each operator in
  * its least time. */
 TEST(the_longest_path_serves_where_heads_are_too_many) {
   static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
-  lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
+  OWN(lab) l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
   situ_problem many = *l.problem;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   many.n_devices = 1 << 24;
   assert_int_equal(proved_bound(NULL, &critical_path_bound, &many, a), 5 + 10 + 5);
-  arena_free(a);
-  lab_free(&l);
 }
 
 /* With their proofs, whichever thread ends first, and those that another rank has are left alone. */
@@ -276,8 +258,8 @@ TEST(bounds_beside_each_other_are_those_one_after_the_other) {
                      .density = 0.2,
                      .memory = seed % 2 ? 0.5 : 0,
                      .options = {.execution = executions[seed % 3]}};
-    lab l = lab_random(&o);
-    arena *a = arena_new();
+    OWN(lab) l = lab_random(&o);
+    OWN(arena) *a = arena_new();
     bound_result alone[BOUNDS] = {{.known = false}};
     budget b = budget_new(1, 0, NULL, NULL);
     assert_int_equal(bound_compute(alone, NULL, l.problem, 1, a, &b, NULL), SITU_STATUS_OK);
@@ -299,8 +281,6 @@ TEST(bounds_beside_each_other_are_those_one_after_the_other) {
         text_free(&other);
       }
     }
-    arena_free(a);
-    lab_free(&l);
   }
 }
 
@@ -313,13 +293,12 @@ TEST(a_chain_beyond_the_limits_of_some_bounds_is_no_longer_than_it_is) {
     times[v][0] = 2;
     times[v][1] = 1;
   }
-  lab l = two_devices((const int64_t(*)[2])times, NULL, LONG, SITU_UNLIMITED_BYTES, CHAIN);
+  OWN(lab) l = two_devices((const int64_t(*)[2])times, NULL, LONG, SITU_UNLIMITED_BYTES, CHAIN);
   static const char *const seen[] = {"critical_path", "join", "destructive"};
   for (size_t i = 0; i < sizeof seen / sizeof seen[0]; i++) assert_int_equal(bound_of(l.problem, seen[i]), LONG);
   static const char *const less[] = {"unit_chain",   "area_price", "cut_vertex",
                                      "visit_labels", "packing",    "memory_price"};
   for (size_t i = 0; i < sizeof less / sizeof less[0]; i++) assert_true(bound_of(l.problem, less[i]) <= LONG);
-  lab_free(&l);
 }
 
 TEST_MAIN

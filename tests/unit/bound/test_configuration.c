@@ -81,8 +81,8 @@ static void check_curve(const shares *s, const sweep *w, int32_t type, const int
 TEST(the_sweep_finds_the_least_load_of_every_sum_of_prices) {
   int32_t n_exact = 0, n_forgetful = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1000); seed++) {
-    lab l = random_lab(seed, 9);
-    arena *a = arena_new();
+    OWN(lab) l = random_lab(seed, 9);
+    OWN(arena) *a = arena_new();
     shares s;
     assert_true(shares_find(&s, l.problem, a));
     rng random = rng_new(seed);
@@ -98,8 +98,6 @@ TEST(the_sweep_finds_the_least_load_of_every_sum_of_prices) {
       (w.n_forgotten ? n_forgetful++ : n_exact++);
       check_curve(&s, &w, t, price, (int32_t)rng_below(&random, (uint64_t)max_ns + 1), w.n_forgotten == 0, a);
     }
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(n_exact > rounds_of(1000) && n_forgetful > rounds_of(50));
 }
@@ -107,11 +105,11 @@ TEST(the_sweep_finds_the_least_load_of_every_sum_of_prices) {
 TEST(the_bound_is_never_above_the_optimum) {
   int32_t n_equal = 0, n_held = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
-    lab l = random_lab(seed, 6);
+    OWN(lab) l = random_lab(seed, 6);
     if (!l.problem->conflict) {
       int64_t optimum_ns = brute_force(l.problem, NULL);
       for (int32_t known = 0; known < 2; known++) { /* without and with a plan to prove */
-        arena *a = arena_new();
+        OWN(arena) *a = arena_new();
         budget limited = budget_new(400, 0, NULL, NULL);
         situ_error error = {0};
         int64_t lower_ns = 0;
@@ -123,10 +121,8 @@ TEST(the_bound_is_never_above_the_optimum) {
                    (long long)lower_ns, (long long)optimum_ns);
         n_held++;
         n_equal += lower_ns == optimum_ns;
-        arena_free(a);
       }
     }
-    lab_free(&l);
   }
   print_message("%d of %d bounds equal the optimum\n", n_equal, n_held);
   assert_true(n_held > rounds_of(3000) && n_equal > n_held / 3);
@@ -169,10 +165,10 @@ TEST(the_bound_reaches_optima_that_another_method_proved) {
         .model = path,
         .problem = &(situ_problem_options){
             .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT, .free = true}};
-    situ_instance *instance = NULL;
+    OWN(situ_instance) *instance = NULL;
     situ_error error = {0};
     assert_int_equal(situ_instance_open(&instance, &options, &error), SITU_STATUS_OK);
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     budget limited = budget_new(2000, 0, NULL, NULL);
     int64_t lower_ns = 0;
     assert_int_equal(
@@ -181,8 +177,6 @@ TEST(the_bound_reaches_optima_that_another_method_proved) {
     double lower_ms = (double)lower_ns / 1e6;
     if (fabs(lower_ms - cases[i].optimum_ms) > 1e-4)
       fail_msg("%s: %.4f, expected %.4f", cases[i].name, lower_ms, cases[i].optimum_ms);
-    arena_free(a);
-    situ_instance_free(instance);
   }
 }
 
@@ -199,7 +193,7 @@ TEST(sums_of_all_times_are_limited) {
 /* Nine branches leave a and meet in z. With both in front their edges are two groups, 2 * 2 states at most; in an order
  * that leaves the fewest edges open four branches come before a, each a group of its own, 2^4 states. */
 TEST(units_of_many_edges_come_first_where_that_makes_fewer_states) {
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 11; v++)
     lab_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "z"}[v], 1, 0, 0);
   for (int32_t v = 1; v < 10; v++) {
@@ -213,13 +207,12 @@ TEST(units_of_many_edges_come_first_where_that_makes_fewer_states) {
   assert_true(shares_find(&found, s.problem, s.arena));
   assert_int_equal(found.n, 11);
   for (int32_t c = 0; c < 11; c++) assert_int_equal(found.touch_start[c + 1] - found.touch_start[c], c < 2 ? 9 : 2);
-  lab_free(&s);
 }
 
 /* Replicas and transfers beside work would make loads smaller than the sums that the bound counts. */
 TEST(pipelines_with_replicas_or_overlap_are_not_served) {
   for (int which = 0; which < 4; which++) {
-    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     lab_operator(&s, "a", 1, 0, 0);
     lab_pose(&s, &(situ_problem_options){
                      .objective = SITU_OBJECTIVE_THROUGHPUT,
@@ -227,7 +220,6 @@ TEST(pipelines_with_replicas_or_overlap_are_not_served) {
                      .async_copies = which == 2,
                      .replicate = which == 3});
     assert_true(configuration_serves(s.problem) == (which == 0));
-    lab_free(&s);
   }
 }
 

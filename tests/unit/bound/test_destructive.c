@@ -90,11 +90,10 @@ TEST(more_work_than_sums_can_hold_is_not_looked_at) {
   const int64_t rows[][3] = {
       {most, 0, 1}, {0, most, 1}, {most + 1, 0, 0}, {0, most + 1, 0}, {most / 2, most / 2 + 1, 0}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    lab s = lab_mesh(1, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(1, SITU_UNLIMITED_BYTES);
     for (int k = 0; k < 2; k++) lab_operator(&s, NULL, rows[i][k], 0, 0);
     certificate c;
     assert_int_equal(bound_of(&s, &c), rows[i][2] * most);
-    lab_free(&s);
   }
 }
 
@@ -108,15 +107,13 @@ TEST(it_serves_64_devices) {
                        SITU_STATUS_OK);
     assert_int_equal(builder_add_tensor(builder, 0, &(situ_tensor){.rank = -1}, NULL, NULL), SITU_STATUS_OK);
     assert_int_equal(builder_add_use(builder, 1, 0, NULL), SITU_STATUS_OK);
-    lab l = lab_of_builder(builder, more ? "cpu+64*t4-16g" : "cpu+63*t4-16g");
+    OWN(lab) l = lab_of_builder(builder, more ? "cpu+64*t4-16g" : "cpu+63*t4-16g");
     for (int32_t i = 0; i < 2 * l.costs->n_classes; i++) l.costs->time_ns[i] = i < l.costs->n_classes ? 3 : 4;
     situ_problem_options options = {.size = sizeof options, .execution = SITU_EXECUTION_STREAM};
     assert_int_equal(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, &options, NULL), SITU_STATUS_OK);
     certificate c;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     assert_int_equal(proved_bound(&c, &destructive_bound, l.problem, a), more ? 0 : 7);
-    arena_free(a);
-    lab_free(&l);
   }
 }
 

@@ -32,7 +32,7 @@ static bool hold(const situ_problem *p, uint64_t seed, int32_t width) {
   int64_t head[MAX_CELLS], tail[MAX_CELLS], chain_head[MAX_CELLS], chain_tail[MAX_CELLS];
   int32_t cells = p->n_operators * p->n_devices;
   bool may[MAX_CELLS], more = false;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   budget unlimited = budget_new(0, 0, NULL, NULL);
   earliest e = {.problem = p, .simulator = simulator_new(p, a)};
   for (int32_t i = 0; i < cells; i++) may[i] = problem_allows(p, i / p->n_devices, i % p->n_devices);
@@ -49,7 +49,6 @@ static bool hold(const situ_problem *p, uint64_t seed, int32_t width) {
     assert_true(head[i] >= chain_head[i] && tail[i] >= chain_tail[i]);
     more |= may[i] && (head[i] > chain_head[i] || tail[i] > chain_tail[i]);
   }
-  arena_free(a);
   return more;
 }
 
@@ -67,9 +66,8 @@ TEST(no_operator_ends_before_its_head_or_is_followed_by_less_than_its_tail) {
                      .memory = seed % 6 == 1 ? 0.5 : 0,
                      .options = {.execution = SITU_EXECUTION_STREAM,
                                  .contention = seed % 2 ? SITU_CONTENTION_NONE : SITU_CONTENTION_LINK}};
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     if (!l.problem->conflict) n_more += hold(l.problem, seed, 1 + (int32_t)(seed % 8));
-    lab_free(&l);
   }
   assert_true(n_more > rounds_of(300)); /* or else nothing was tried */
 }
@@ -85,12 +83,12 @@ TEST(the_judge_looks_at_the_same_operators) {
                      .unsupported = seed % 3 == 0,
                      .equal = seed % 2,
                      .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     const situ_problem *p = l.problem;
     for (int64_t width = 1; width <= 4 && !p->conflict; width++) {
       int64_t head[MAX_CELLS], tail[MAX_CELLS];
       bool may[MAX_CELLS];
-      arena *a = arena_new();
+      OWN(arena) *a = arena_new();
       budget unlimited = budget_new(0, 0, NULL, NULL);
       certificate proof;
       certificate_start(&proof, "join", 0);
@@ -105,9 +103,7 @@ TEST(the_judge_looks_at_the_same_operators) {
           if (may[i]) least = min64(least, head[i] + tail[i]);
         assert_int_equal(proved_by(p, &proof), least);
       }
-      arena_free(a);
     }
-    lab_free(&l);
   }
 }
 
@@ -127,27 +123,24 @@ TEST(joins_are_for_streams) {
 TEST(joins_are_for_64_devices) {
   lab_options o = {.seed = 1, .n_operators = 5, .n_devices = 3, .density = 0.4};
   o.options.execution = SITU_EXECUTION_STREAM;
-  lab l = lab_random(&o);
+  OWN(lab) l = lab_random(&o);
   situ_problem many = *l.problem;
   many.n_devices = 64;
   assert_true(joins_width(&many) > 0);
   many.n_devices = 65;
   assert_int_equal(joins_width(&many), 0);
-  lab_free(&l);
 }
 
 TEST(a_budget_that_is_over_gives_no_bound) {
   lab_options o = {.seed = 1, .n_operators = 5, .n_devices = 3, .density = 0.4};
   o.options.execution = SITU_EXECUTION_STREAM;
-  lab l = lab_random(&o);
-  arena *a = arena_new();
+  OWN(lab) l = lab_random(&o);
+  OWN(arena) *a = arena_new();
   int64_t head[15], tail[15];
   bool may[15] = {false};
   budget over = budget_new(1, 0, NULL, NULL);
   budget_spend(&over, 1);
   assert_false(joins_find(joins_new(l.problem, 4, a), head, tail, may, &over));
-  arena_free(a);
-  lab_free(&l);
 }
 
 TEST_MAIN

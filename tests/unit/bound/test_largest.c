@@ -7,9 +7,8 @@
 #include "bound/bound.h"
 
 static int64_t largest_of(const situ_problem *p) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   int64_t lower = proved_bound(NULL, &largest_bound, p, a);
-  arena_free(a);
   return lower;
 }
 
@@ -33,25 +32,23 @@ TEST(the_bound_never_exceeds_the_optimum) {
                     .async_copies = rng_below(&r, 2)}};
     if (o.n_operators == 6 && o.training) o.n_operators = 3; /* training doubles them */
     if (o.n_devices < 2) o.n_devices = 2;
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     int64_t best = brute_force(l.problem, NULL), lower = largest_of(l.problem);
     assert_true(lower >= 0 && lower <= best);
     n_feasible += best != SITU_NEVER_NS;
     n_tight += lower == best;
-    lab_free(&l);
   }
   assert_true(n_feasible > 1500 && n_tight > 100);
 }
 
 /* One operator takes 30 ns on two devices and 7 on a third, of another class, that has to stay unused. */
 TEST(a_device_that_stays_unused_makes_nothing_smaller) {
-  lab s = lab_mesh(3, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(3, SITU_UNLIMITED_BYTES);
   int32_t a = lab_operator(&s, "a", 30, 0, 0);
   s.time_ns[a][1] = 7;
   bool unused[3] = {false, true, false};
   lab_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT, .unused = unused});
   assert_int_equal(largest_of(s.problem), 30);
-  lab_free(&s);
 }
 
 /* a and c share a device and b lies between them: of a contiguous pipeline all three stay together, 5 + 7 + 5; else a
@@ -62,7 +59,7 @@ TEST(what_stays_together_counts_as_one) {
     int64_t expected_ns;
   } cases[] = {{false, false, 17}, {true, false, 10}, {false, true, 6}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-    lab s = lab_new();
+    OWN(lab) s = lab_new();
     s.alike = true;
     for (int32_t d = 0; d < 3; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
     lab_star(&s);
@@ -75,7 +72,6 @@ TEST(what_stays_together_counts_as_one) {
                                          .free = cases[k].free,
                                          .replicate = cases[k].replicate});
     assert_int_equal(largest_of(s.problem), cases[k].expected_ns);
-    lab_free(&s);
   }
 }
 

@@ -26,8 +26,8 @@ static int64_t find(const situ_problem *p, int64_t known_ns, certificate *proof,
  * proves 54 or so; rows (6) make the program no weaker. */
 TEST(it_is_no_weaker_than_critical_path_and_area) {
   if (lp_missing()) skip();
-  lab l = lab_topcuoglu();
-  arena *a = arena_new();
+  OWN(lab) l = lab_topcuoglu();
+  OWN(arena) *a = arena_new();
   certificate proof;
   int64_t found = find(l.problem, SITU_NEVER_NS, &proof, a);
   for (int32_t i = 0; bounds[i]; i++) {
@@ -35,8 +35,6 @@ TEST(it_is_no_weaker_than_critical_path_and_area) {
     assert_true(found >= proved_bound(NULL, bounds[i], l.problem, a) - 1); /* prices are rounded */
   }
   assert_true(found <= 80);
-  arena_free(a);
-  lab_free(&l);
 }
 
 /* a and b, 10 ns on the first device and 35 on the second, each before another, 10 ns on the first alone. In 40 ns
@@ -44,7 +42,7 @@ TEST(it_is_no_weaker_than_critical_path_and_area) {
  * for f operators there the first takes 40 - 10 f and the second 35 f, so 31.1 ns, as do 20 + 25 f / 2 of each pair. */
 TEST(what_takes_longer_than_the_known_plan_is_left_out) {
   if (lp_missing()) skip();
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int i = 0; i < 2; i++) {
     int32_t first = lab_operator(&s, NULL, 10, 0, 0), then = lab_operator(&s, NULL, 10, 0, 0);
     s.time_ns[first][1] = 35;
@@ -56,7 +54,6 @@ TEST(what_takes_longer_than_the_known_plan_is_left_out) {
   assert_int_equal(find(s.problem, 41, &proof, s.arena), 40);
   assert_true(proved_claim(s.problem, &proof));
   assert_int_equal(find(s.problem, 46, &proof, s.arena), 32);
-  lab_free(&s);
 }
 
 static lab draw(uint64_t seed) {
@@ -76,8 +73,8 @@ static lab draw(uint64_t seed) {
 
 /* Some plan that claims the bound: the checker must see it proved, whatever the plan. */
 static void expect_verified(const situ_problem *p, const int32_t *device, const certificate *proof, uint64_t seed) {
-  situ_plan *plan = NULL;
-  situ_verdict *verdict = NULL;
+  OWN(situ_plan) *plan = NULL;
+  OWN(situ_verdict) *verdict = NULL;
   assert_int_equal(situ_simulate(&plan, p, device, NULL, NULL), SITU_STATUS_OK);
   assert_true(certificate_copy(&plan->proof, proof, plan->arena));
   plan->proof.bound = plan->bound = "linear_relaxation";
@@ -86,16 +83,14 @@ static void expect_verified(const situ_problem *p, const int32_t *device, const 
   if (verdict->verified_ns != proof->lower_ns)
     fail_msg("seed %llu: %lld of %lld ns verified", (unsigned long long)seed, (long long)verdict->verified_ns,
              (long long)proof->lower_ns);
-  situ_verdict_free(verdict);
-  situ_plan_free(plan);
 }
 
 TEST(it_proves_no_more_than_is_true_and_the_judge_agrees) {
   if (lp_missing()) skip();
   int32_t n_proved = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1500); seed++) {
-    lab l = draw(seed);
-    arena *a = arena_new();
+    OWN(lab) l = draw(seed);
+    OWN(arena) *a = arena_new();
     int32_t device[8];
     int64_t optimum = l.problem->conflict ? SITU_NEVER_NS : brute_force(l.problem, device);
     for (int32_t known = 0; known < 2 && optimum != SITU_NEVER_NS; known++) {
@@ -109,8 +104,6 @@ TEST(it_proves_no_more_than_is_true_and_the_judge_agrees) {
       assert_int_equal(proof.lower_ns, found);
       expect_verified(l.problem, device, &proof, seed);
     }
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(n_proved > rounds_of(1500));
 }
@@ -118,14 +111,13 @@ TEST(it_proves_no_more_than_is_true_and_the_judge_agrees) {
 /* 2^42 ns of work are served, one more are not; nor is nothing. */
 TEST(times_are_moderate) {
   for (int64_t more = 0; more < 2; more++) {
-    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     lab_operator(&s, "a", ((int64_t)1 << 42) + more, 0, 0);
     lab_pose(&s, NULL);
     situ_problem none = *s.problem;
     none.n_operators = 0;
     assert_int_equal(latency_program_fits(s.problem, INT64_MAX), more == 0);
     assert_false(latency_program_fits(&none, INT64_MAX));
-    lab_free(&s);
   }
 }
 
@@ -134,7 +126,7 @@ TEST(times_are_moderate) {
 TEST(weights_are_moderate) {
   for (int32_t k = 0; k < 3; k++) {
     int64_t half = (int64_t)1 << 47;
-    lab s = lab_mesh(2, k == 2 ? 2 * half : half);
+    OWN(lab) s = lab_mesh(2, k == 2 ? 2 * half : half);
     lab_operator(&s, "a", 1, half, 0);
     lab_operator(&s, "b", 1, half + (k == 1), 0);
     lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
@@ -142,7 +134,6 @@ TEST(weights_are_moderate) {
     program q = program_new(s.arena);
     assert_true(latency_program_write(&about, &q, s.problem, 1000, false, s.arena));
     assert_int_equal(about.room_row[1] >= 0, k == 0);
-    lab_free(&s);
   }
 }
 
@@ -150,20 +141,19 @@ TEST(weights_are_moderate) {
  * and rows (1), (7) and (8) are not counted, which a tenth more and a third less make up for. */
 TEST(a_program_is_no_larger_than_said) {
   for (uint64_t seed = 1; seed <= 60; seed++) {
-    lab l = lab_random(&(lab_options){.seed = seed + 9000,
-                                      .n_operators = 4 + (int32_t)(seed % 5),
-                                      .n_devices = 2 + (int32_t)(seed % 7),
-                                      .density = 0.3 + 0.1 * (double)(seed % 5),
-                                      .equal = seed % 2,
-                                      .options = {.execution = SITU_EXECUTION_STREAM}});
-    arena *a = arena_new();
+    OWN(lab)
+    l = lab_random(&(lab_options){.seed = seed + 9000,
+                                  .n_operators = 4 + (int32_t)(seed % 5),
+                                  .n_devices = 2 + (int32_t)(seed % 7),
+                                  .density = 0.3 + 0.1 * (double)(seed % 5),
+                                  .equal = seed % 2,
+                                  .options = {.execution = SITU_EXECUTION_STREAM}});
+    OWN(arena) *a = arena_new();
     latency_program about;
     program q = program_new(a);
     assert_true(latency_program_write(&about, &q, l.problem, (int64_t)1 << 30, false, a));
     assert_false(latency_program_fits(l.problem, q.n_entries * 9 / 10));
     assert_true(latency_program_fits(l.problem, q.n_entries * 3 / 2));
-    arena_free(a);
-    lab_free(&l);
   }
 }
 

@@ -28,47 +28,43 @@ static void add_row(lab *s, int32_t n) {
 
 /* Five operators on two devices: one has at least three of them in a row, 30 ns. Work alone says 25. */
 TEST(a_chain_is_cut_between_operators) {
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   add_row(&s, 5);
   assert_int_equal(found(&s, &pipeline), 30);
-  lab_free(&s);
 }
 
 /* a and d, 10 ns each, with b and c, 4 ns each, beside each other between them. By the chain a, b, d one device has two
  * of them, 14 ns; and a, b | c, d takes 14 ns. */
 TEST(what_is_beside_the_chain_is_left_out) {
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 4; v++) lab_operator(&s, "", v == 0 || v == 3 ? 10 : 4, 0, 0);
   lab_tensor(&s, 0, 1, 1, 2, -1);
   lab_tensor(&s, 1, 1, 3, -1);
   lab_tensor(&s, 2, 1, 3, -1);
   assert_int_equal(found(&s, &pipeline), 14);
-  lab_free(&s);
 }
 
 /* One device alone has all four: 10 + 4 + 4 + 10. The chain a, d knows what lies between its ends. */
 TEST(what_lies_between_the_ends_of_a_run_counts) {
-  lab s = lab_mesh(1, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(1, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 4; v++) lab_operator(&s, "", v == 0 || v == 3 ? 10 : 4, 0, 0);
   lab_tensor(&s, 0, 1, 1, 2, -1);
   lab_tensor(&s, 1, 1, 3, -1);
   lab_tensor(&s, 2, 1, 3, -1);
   assert_int_equal(found(&s, &pipeline), 28);
-  lab_free(&s);
 }
 
 /* The host takes 100 ns for each of five; the other device 10, and has room for 14 bytes, two of them: 300. With 6
  * bytes it has room for none: 500. */
 TEST(a_run_has_room_in_memory) {
   for (int32_t none = 0; none < 2; none++) {
-    lab s = lab_new();
+    OWN(lab) s = lab_new();
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
     lab_device(&s, none ? 6 : 14, -1, false);
     lab_star(&s);
     add_row(&s, 5);
     for (int32_t v = 0; v < 5; v++) s.time_ns[v][0] = 100;
     assert_int_equal(found(&s, &pipeline), none ? 500 : 300);
-    lab_free(&s);
   }
 }
 
@@ -77,21 +73,20 @@ TEST(a_run_has_room_in_memory) {
  * too, that is the same: between groups with forward operators only these count. */
 TEST(groups_of_a_training_step_are_a_chain) {
   for (int same_order = 0; same_order < 2; same_order++) {
-    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     for (int32_t v = 0; v < 6; v++) {
       int32_t group = v < 3 ? v : same_order ? v - 3 : 5 - v;
       lab_of_phase(&s, "", 10, v < 3 ? SITU_PHASE_FORWARD : SITU_PHASE_BACKWARD, group);
       if (v > 0) lab_tensor(&s, v - 1, 1, v, -1);
     }
     assert_int_equal(found(&s, &pipeline), 40);
-    lab_free(&s);
   }
 }
 
 /* Without contiguity, or with shared parts, nothing is proved. */
 TEST(only_contiguous_parts_are_runs) {
   for (int32_t shared = 0; shared < 2; shared++) {
-    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     situ_problem_options o = pipeline;
     o.free = !shared;
     o.replicate = shared;
@@ -102,7 +97,6 @@ TEST(only_contiguous_parts_are_runs) {
     int64_t *chain = certificate_add_operators(&c, "chain", 5, s.arena);
     for (int32_t v = 0; v < 5; v++) chain[v] = v;
     assert_int_equal(proved_by(s.problem, &c), 0);
-    lab_free(&s);
   }
 }
 
@@ -114,7 +108,7 @@ TEST(the_judge_asks_for_a_chain) {
     int32_t n, proved;
   } rows[] = {{{0, 1, 2}, 3, 20}, {{1, 0, 2}, 3, 0},  {{0, 1, 1}, 3, 0},
               {{2, 4, 0}, 2, 10}, {{0, 2, 3}, 3, 20}, {{3, 0, 0}, 1, 10}};
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   add_row(&s, 5);
   found(&s, &pipeline);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -124,7 +118,6 @@ TEST(the_judge_asks_for_a_chain) {
     for (int32_t k = 0; k < rows[i].n; k++) chain[k] = rows[i].chain[k];
     assert_int_equal(proved_by(s.problem, &c), rows[i].proved);
   }
-  lab_free(&s);
 }
 
 /* ---- which chains are tried ---- */
@@ -272,9 +265,9 @@ TEST(the_best_chain_is_found) {
   int32_t n = 0, rounds = rounds_of(3000);
   for (uint64_t seed = 0; seed < (uint64_t)rounds; seed++) {
     lab l;
-    situ_costs *wide;
-    situ_problem *p = draw(&l, &wide, seed);
-    arena *a = arena_new();
+    OWN(situ_costs) *wide = NULL;
+    OWN(situ_problem) *p = draw(&l, &wide, seed);
+    OWN(arena) *a = arena_new();
     certificate proof;
     contraction c;
     paths w = {0};
@@ -287,9 +280,6 @@ TEST(the_best_chain_is_found) {
       if (lower != best) fail_msg("seed %d: %lld, not %lld", (int)seed, (long long)lower, (long long)best);
       n += w.n > 3;
     }
-    arena_free(a);
-    situ_problem_free(p);
-    situ_costs_free(wide);
     lab_free(&l);
   }
   print_message("%d of %d problems have a path of more than 3 classes\n", (int)n, (int)rounds);

@@ -9,12 +9,11 @@
 
 /* The bound is this one, and its certificate proves it. */
 static void bound_is(const situ_problem *problem, int64_t expected_ns) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   certificate proof;
   int64_t lower_ns = proved_bound(&proof, &unit_chain_bound, problem, a);
   if (lower_ns != expected_ns) fail_msg("%lld ns", (long long)lower_ns);
   assert_int_equal(proved_by(problem, &proof), lower_ns);
-  arena_free(a);
 }
 
 /* A host without limit and a device of memory_bytes, linked both ways. */
@@ -33,7 +32,7 @@ static lab host_and_device(int64_t memory_bytes) {
  * the greatest minimum is where 40 + 3900 y = 400 - 4100 y: y = 0.045, 215.5; one would take 225.5 there. Without units
  * nothing says that the second operators of the diamonds take their time too. */
 TEST(what_lies_between_the_ends_of_a_unit_takes_its_time) {
-  lab s = host_and_device(4100);
+  OWN(lab) s = host_and_device(4100);
   static const int32_t together[8] = {0, 0, 0, 0, 1, 1, 1, 1};
   for (int32_t v = 0; v < 8; v++) {
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
@@ -51,7 +50,6 @@ TEST(what_lies_between_the_ends_of_a_unit_takes_its_time) {
   lab_pose(&s, &o);
   bound_is(s.problem, 215);
   assert_int_equal(brute_force(s.problem, NULL), 230);
-  lab_free(&s);
 }
 
 /* a, then a unit of two readers of what a makes (b, c) and their sum d, which are slow on the device, as a is on the
@@ -60,7 +58,7 @@ TEST(what_lies_between_the_ends_of_a_unit_takes_its_time) {
 TEST(what_waits_for_one_tensor_follows_it) {
   static const int32_t together[4] = {-1, 0, 0, 0};
   for (int two_tensors = 0; two_tensors < 2; two_tensors++) {
-    lab s = host_and_device(4000);
+    OWN(lab) s = host_and_device(4000);
     lab_operator(&s, "a", 50, 0, 0);
     lab_operator(&s, "b", 60, 1000, 0);
     lab_operator(&s, "c", 50, 1000, 0);
@@ -79,13 +77,12 @@ TEST(what_waits_for_one_tensor_follows_it) {
     lab_pose(&s, &o);
     bound_is(s.problem, two_tensors ? 5 + 10 + 110 : 5 + 10 + 160);
     assert_int_equal(brute_force(s.problem, NULL), two_tensors ? 5 + 160 : 5 + 10 + 160);
-    lab_free(&s);
   }
 }
 
 /* What the next two tests are about: a layer (a, x, c), its experts (b), whether x hands to them too. */
 static void experts_and_layer(bool x_too, int64_t bound_ns, int64_t optimum_ns) {
-  lab s = host_and_device(3100);
+  OWN(lab) s = host_and_device(3100);
   static const int32_t together[4] = {0, 0, 1, 0};
   static const char *const names[] = {"a", "x", "b", "c"};
   for (int32_t v = 0; v < 4; v++) {
@@ -106,7 +103,6 @@ static void experts_and_layer(bool x_too, int64_t bound_ns, int64_t optimum_ns) 
   lab_pose(&s, &o);
   bound_is(s.problem, bound_ns);
   assert_int_equal(brute_force(s.problem, NULL), optimum_ns);
-  lab_free(&s);
 }
 
 /* A layer of three operators (a, x beside the chain, c) and its experts (b) between a and c, of 1000 bytes each and
@@ -127,7 +123,7 @@ TEST(all_that_goes_to_the_experts_takes_its_way) { experts_and_layer(true, 103, 
  * at least 61 + 4000 y, both 111, each less 4100 y. All and none are equal at y = 0.01375: 54.6; one would take 59.6
  * there. */
 TEST(what_takes_no_time_takes_room) {
-  lab s = host_and_device(4100);
+  OWN(lab) s = host_and_device(4100);
   lab_operator(&s, "a", 50, 4000, 0);
   lab_operator(&s, "b", 50, 4000, 0);
   lab_operator(&s, "c", 100, 0, 0);
@@ -137,7 +133,6 @@ TEST(what_takes_no_time_takes_room) {
   lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
   bound_is(s.problem, 54);
   assert_int_equal(brute_force(s.problem, NULL), 61);
-  lab_free(&s);
 }
 
 /* A layer (a, c) that takes no time on the device, its experts (b) between, and what follows (d): 0, 6 and 1 ns there,
@@ -145,7 +140,7 @@ TEST(what_takes_no_time_takes_room) {
  * experts alone on the host take 60 + 20 + 1 = 81 less 100 y at y a byte, all on the device 7 + 4900 y: equal at y =
  * 0.0148, 79.5. With the layer on the host it takes 100 and more. */
 TEST(a_detour_from_a_layer_that_takes_no_time_is_taken) {
-  lab s = host_and_device(2100);
+  OWN(lab) s = host_and_device(2100);
   static const int32_t together[4] = {0, 1, 0, 2};
   lab_operator(&s, "a", 50, 1000, 0);
   lab_operator(&s, "b", 60, 5000, 0);
@@ -161,7 +156,6 @@ TEST(a_detour_from_a_layer_that_takes_no_time_is_taken) {
                                        .keep_together = together});
   bound_is(s.problem, 79);
   assert_int_equal(brute_force(s.problem, NULL), 81);
-  lab_free(&s);
 }
 
 /* A layer (a, c), 5 ns each on the device and 500 on the host, and its experts (b) between, 6 and 61; a tensor takes 10
@@ -169,7 +163,7 @@ TEST(a_detour_from_a_layer_that_takes_no_time_is_taken) {
  * experts take 100 ns on the device and all else nothing; 50 are allowed. At a price of z the first is worth 16 + 50 z
  * and the second 91 - 50 z: equal at z = 0.75, 53.5. */
 TEST(a_limit_by_other_costs_prices_a_detour) {
-  lab s = host_and_device(SITU_UNLIMITED_BYTES);
+  OWN(lab) s = host_and_device(SITU_UNLIMITED_BYTES);
   static const int32_t together[3] = {0, 1, 0};
   for (int32_t v = 0; v < 3; v++) {
     lab_operator(&s, (const char *[]){"a", "b", "c"}[v], v == 1 ? 61 : 500, 0, 0);
@@ -177,7 +171,7 @@ TEST(a_limit_by_other_costs_prices_a_detour) {
     if (v > 0) lab_tensor(&s, v - 1, 10, v, -1);
   }
   lab_pose(&s, NULL);
-  situ_costs *other = costs_copies(s.costs, 1);
+  OWN(situ_costs) *other = costs_copies(s.costs, 1);
   assert_non_null(other);
   for (int32_t v = 0; v < 3; v++)
     for (int32_t d = 0; d < 2; d++) other->time_ns[v * 2 + s.platform->class_of[d]] = v == 1 && d == 1 ? 100 : 0;
@@ -189,17 +183,14 @@ TEST(a_limit_by_other_costs_prices_a_detour) {
                             .keep_together = together,
                             .secondary_costs = other,
                             .max_secondary_ns = 50};
-  situ_problem *p;
+  OWN(situ_problem) *p = NULL;
   assert_int_equal(situ_problem_pose(&p, s.graph, s.platform, s.costs, &o, NULL), SITU_STATUS_OK);
   bound_is(p, 53);
-  situ_problem_free(p);
-  situ_costs_free(other);
-  lab_free(&s);
 }
 
 /* An operator of the chain that no device can run, and one beside the chain: there is no plan to bound. */
 TEST(a_chain_without_a_plan_has_no_bound) {
-  lab s = host_and_device(4000);
+  OWN(lab) s = host_and_device(4000);
   for (int32_t v = 0; v < 3; v++) lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 5, 0, 0);
   s.time_ns[0][0] = s.time_ns[0][1] = SITU_NEVER_NS;
   lab_tensor(&s, 0, 10, 1, -1);
@@ -208,7 +199,6 @@ TEST(a_chain_without_a_plan_has_no_bound) {
                .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .overlap = SITU_OVERLAP_NONE});
   assert_non_null(s.problem->conflict);
   bound_is(s.problem, 0);
-  lab_free(&s);
 }
 
 /* Any chain of the graph, with any prices, proves no more than is so. */
@@ -226,10 +216,10 @@ TEST(no_chain_proves_too_much) {
                      .memory = rng_below(&r, 2) ? 0.2 + 0.8 * rng_unit(&r) : 0,
                      .pools = true,
                      .options = {.execution = SITU_EXECUTION_STREAM, .overlap = (situ_overlap)rng_below(&r, 4)}};
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     const situ_graph *g = l.problem->graph;
     int64_t optimum = brute_force(l.problem, NULL);
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     int32_t way[16], n = 1;
     for (way[0] = (int32_t)rng_below(&r, g->n_operators); n < 16;) { /* backwards, then turned round */
       int32_t v = way[n - 1];
@@ -249,25 +239,22 @@ TEST(no_chain_proves_too_much) {
     if (found > optimum && !l.problem->conflict)
       fail_msg("seed %d: proves %lld, %lld is possible", (int)seed, (long long)found, (long long)optimum);
     proved += found > 0;
-    arena_free(a);
-    lab_free(&l);
   }
   if (proved * 3 < rounds_of(1500)) fail_msg("%d proved", (int)proved); /* the certificates are too tame */
 }
 
 /* Operators that do not follow each other are no chain. */
 TEST(what_is_no_chain_is_refused) {
-  lab l = lab_random(&(lab_options){
+  OWN(lab)
+  l = lab_random(&(lab_options){
       .seed = 3, .n_operators = 6, .n_devices = 2, .density = 0.9, .options = {.execution = SITU_EXECUTION_STREAM}});
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   certificate proof = {0};
   certificate_start(&proof, "unit_chain", 1);
   int64_t *chain = certificate_add_operators(&proof, "chain", 2, a);
   (void)certificate_add(&proof, "byte_prices", l.problem->n_memories, a);
   chain[0] = 5; /* the last one */
   assert_int_equal(proved_by(l.problem, &proof), PROVED_MALFORMED);
-  arena_free(a);
-  lab_free(&l);
 }
 
 TEST_MAIN

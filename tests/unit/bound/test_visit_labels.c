@@ -42,29 +42,27 @@ static void pose(lab *l, situ_contention contention) {
 }
 
 static void expect(lab *l, int64_t expected_ns) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   certificate proof;
   bool objected;
   assert_int_equal(proved_bound(&proof, &visit_label_bound, l->problem, a), expected_ns);
   assert_true(proved_of_claim(l->problem, &proof, &objected) == expected_ns && !objected);
-  arena_free(a);
 }
 
 /* Where the bound would have each operator. */
 static void expect_placed(lab *l, const int32_t *expected) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   certificate proof;
   proved_bound(&proof, &visit_label_bound, l->problem, a);
   assert_int_equal(proof.n_placed, l->problem->n_operators);
   for (int32_t v = 0; v < l->problem->n_operators; v++) assert_int_equal(proof.memory[v], expected[v]);
-  arena_free(a);
 }
 
 /* a, b, c, d in a row, and d reads a too (60 bytes). The fast memory holds two of four. With a and d there, b and c are
  * on the host: 5 + 10 + 50 + 50 + 10 + 5 = 130; any other two take longer. If d found the memory emptied of a and b,
  * c alone would be on the host: 5 + 5 + 10 + 50 + 10 + 5 = 85. */
 TEST(what_comes_back_finds_its_memory_as_it_left_it) {
-  lab l = machine(1, 290);
+  OWN(lab) l = machine(1, 290);
   int32_t a = add(&l, 60, 100), b = add(&l, 50, 100), c = add(&l, 50, 100), d = add(&l, 60, 100);
   lab_tensor(&l, a, 10, b, -1);
   lab_tensor(&l, a, 60, d, -1);
@@ -75,7 +73,6 @@ TEST(what_comes_back_finds_its_memory_as_it_left_it) {
   assert_int_equal(optimum_ns, 130);
   expect(&l, 130);
   expect_placed(&l, (int32_t[]){1, 0, 0, 1});
-  lab_free(&l);
 }
 
 /* a, b, c, d in a row, d reads a too (60 bytes): a and b on the host alone, c and d on the fast device alone. What a
@@ -83,7 +80,7 @@ TEST(what_comes_back_finds_its_memory_as_it_left_it) {
  * contention it is there at 40, and d waits for a until 70. */
 TEST(what_passes_by_first_keeps_the_link_busy) {
   for (int contended = 0; contended < 2; contended++) {
-    lab l = machine(1, 300);
+    OWN(lab) l = machine(1, 300);
     int32_t v[4] = {add(&l, 10, 0), add(&l, 10, 0), add(&l, 1000, 100), add(&l, 1000, 100)};
     for (int i = 0; i < 2; i++) l.time_ns[v[i]][1] = 2000;
     lab_tensor(&l, v[0], 0, v[1], -1);
@@ -95,15 +92,14 @@ TEST(what_passes_by_first_keeps_the_link_busy) {
     pose(&l, contended ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE);
     assert_int_equal(brute_force(l.problem, NULL), contended ? 100 : 75);
     expect(&l, contended ? 100 : 75);
-    lab_free(&l);
   }
 }
 
 /* 20,000 operators side by side are more than it can look at, which it notices in time. */
 TEST(many_branches_do_not_outlast_the_time_limit) {
   enum { N = 20000 };
-  lab l = machine(1, 50000);
-  arena *a = arena_new();
+  OWN(lab) l = machine(1, 50000);
+  OWN(arena) *a = arena_new();
   certificate proof = {0};
   int64_t lower_ns;
   int32_t first = add(&l, 10, 0), read = lab_tensor(&l, first, 7, -1), last = add(&l, 10, 100);
@@ -117,15 +113,13 @@ TEST(many_branches_do_not_outlast_the_time_limit) {
   budget b = budget_new(0, limit_ns, NULL, NULL);
   assert_int_equal(visit_label_bound.compute(&lower_ns, &proof, l.problem, a, &b, NULL), SITU_STATUS_OK);
   assert_true(clock_now_ns() - before_ns < 30 * limit_ns);
-  arena_free(a);
-  lab_free(&l);
 }
 
 /* a to d in a row, and x between a and d. A fast memory holds two of the five, and another one is 2 x 10 ns away.
  * Without the host (100 ns for any of them) no path takes more than 4 x 5 + 3 x 20, so the bound has none there; all
  * that it has in one memory must fit. */
 TEST(visits_of_one_kind_get_memories_that_hold_them) {
-  lab l = machine(4, 290);
+  OWN(lab) l = machine(4, 290);
   int32_t a = add(&l, 100, 100), b = add(&l, 100, 100), c = add(&l, 100, 100), d = add(&l, 100, 100);
   int32_t x = add(&l, 100, 100), weight[5] = {0};
   lab_tensor(&l, a, 10, b, -1);
@@ -134,7 +128,7 @@ TEST(visits_of_one_kind_get_memories_that_hold_them) {
   lab_tensor(&l, a, 10, x, -1);
   lab_tensor(&l, x, 10, d, -1);
   pose(&l, SITU_CONTENTION_NONE);
-  arena *scratch = arena_new();
+  OWN(arena) *scratch = arena_new();
   certificate proof;
   int64_t lower_ns = proved_bound(&proof, &visit_label_bound, l.problem, scratch);
   assert_true(lower_ns > 0 && lower_ns <= brute_force(l.problem, NULL));
@@ -144,8 +138,6 @@ TEST(visits_of_one_kind_get_memories_that_hold_them) {
     weight[proof.memory[v]] += 100;
   }
   for (int32_t m = 1; m < 5; m++) assert_true(weight[m] <= 200);
-  arena_free(scratch);
-  lab_free(&l);
 }
 
 /* ---- by chance ---- */
@@ -280,7 +272,7 @@ static certificate claim(const visit_path *p, int64_t lower_ns, arena *a) {
 /* Any path and bypasses: never above the optimum, and the judge proves the very same. */
 static void try_any_path(const situ_problem *p, int64_t optimum_ns, rng *r, uint64_t seed) {
   budget unlimited = budget_new(0, 0, NULL, NULL);
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   drawn_path x;
   visits v;
   int64_t lower_ns;
@@ -301,7 +293,6 @@ static void try_any_path(const situ_problem *p, int64_t optimum_ns, rng *r, uint
     c.lower_ns++;
     assert_true(proved_of_claim(p, &c, &objected) == 0 && objected);
   }
-  arena_free(a);
 }
 
 /* Allows the operators of a path only the memory that the bound says. Returns whether it says one for each, and none
@@ -324,8 +315,8 @@ TEST(what_it_says_of_memories_attains_the_bound) {
   int32_t n_tried = 0, n_same = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(600); seed++) {
     rng r = rng_new(seed);
-    lab l = draw_residual_on(seed, true, 6);
-    arena *a = arena_new();
+    OWN(lab) l = draw_residual_on(seed, true, 6);
+    OWN(arena) *a = arena_new();
     budget unlimited = budget_new(0, 0, NULL, NULL);
     const situ_problem *p = l.problem;
     drawn_path x;
@@ -344,8 +335,6 @@ TEST(what_it_says_of_memories_attains_the_bound) {
       n_tried++;
       n_same += held_ns == lower_ns;
     }
-    arena_free(a);
-    lab_free(&l);
   }
   if (n_same < n_tried * 19 / 20 || n_tried < rounds_of(300)) fail_msg("the same %d of %d", n_same, n_tried);
 }
@@ -353,10 +342,10 @@ TEST(what_it_says_of_memories_attains_the_bound) {
 TEST(no_path_proves_too_much_and_the_judge_agrees) {
   int32_t n_tight = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
-    lab l = seed % 3 ? draw_residual(seed, true) : draw_any(seed);
+    OWN(lab) l = seed % 3 ? draw_residual(seed, true) : draw_any(seed);
     rng r = rng_new(seed + 77);
     if (!l.problem->conflict) {
-      arena *a = arena_new();
+      OWN(arena) *a = arena_new();
       certificate proof;
       bool objected;
       int64_t optimum_ns = brute_force(l.problem, NULL);
@@ -366,9 +355,7 @@ TEST(no_path_proves_too_much_and_the_judge_agrees) {
       if (found_ns > 0) assert_true(proved_of_claim(l.problem, &proof, &objected) == found_ns && !objected);
       n_tight += found_ns == optimum_ns;
       for (int32_t round = 0; round < 4; round++) try_any_path(l.problem, optimum_ns, &r, seed);
-      arena_free(a);
     }
-    lab_free(&l);
   }
   if (n_tight < rounds_of(600)) fail_msg("tight %d", n_tight);
 }
@@ -376,11 +363,10 @@ TEST(no_path_proves_too_much_and_the_judge_agrees) {
 /* Longer paths with more beside them: one thing to the bound and the judge. */
 TEST(paths_of_larger_problems_are_one_thing_to_the_judge) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(500); seed++) {
-    lab l = draw_residual(seed, false);
+    OWN(lab) l = draw_residual(seed, false);
     rng r = rng_new(seed);
     for (int32_t round = 0; round < 4 && !l.problem->conflict; round++)
       try_any_path(l.problem, SITU_NEVER_NS, &r, seed);
-    lab_free(&l);
   }
 }
 

@@ -30,9 +30,9 @@ static int64_t time_of(const situ_problem *p, const bool *in, int32_t d) {
 
 TEST(intervals_are_differences_of_sums) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1000); seed++) {
-    lab l = draw(seed, seed % 2);
+    OWN(lab) l = draw(seed, seed % 2);
     const situ_problem *p = l.problem;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     rng r = rng_new(seed);
     chain c;
     int32_t element[16], n = 1 + (int32_t)rng_below(&r, 4);
@@ -50,17 +50,15 @@ TEST(intervals_are_differences_of_sums) {
         for (int32_t d = 0; d < p->n_devices; d++)
           if (c.column_of[d] >= 0) assert_true(chain_time_ns(&c, d, i, j) == time_of(p, in, d));
       }
-    arena_free(a);
-    lab_free(&l);
   }
 }
 
 TEST(joined_elements_have_the_sums_of_their_members) {
   int32_t joined = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1000); seed++) {
-    lab l = draw(seed, seed % 2);
+    OWN(lab) l = draw(seed, seed % 2);
     const situ_problem *p = l.problem;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     rng r = rng_new(seed);
     chain c, few;
     int32_t begin[17] = {0}, n = 1;
@@ -84,8 +82,6 @@ TEST(joined_elements_have_the_sums_of_their_members) {
         if (c.column_of[d] >= 0) assert_true(chain_time_ns(&few, d, k, k + 1) == chain_time_ns(&c, d, from, end));
     }
     joined += n > 1 && n < c.n;
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(joined > rounds_of(200));
 }
@@ -114,9 +110,9 @@ TEST(a_group_takes_as_many_devices_as_it_has) {
                      .equal = true,
                      .memory = 0.3 + 0.1 * (double)(seed % 8),
                      .options = {.execution = SITU_EXECUTION_STREAM}};
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     const situ_problem *p = l.problem;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     chain c;
     chain_dp t;
     int32_t device[4] = {1, 2, 3, 4}, type_of[4] = {0}, count[1] = {4}, place[4] = {0, 1, 2, 3}, best;
@@ -149,8 +145,6 @@ TEST(a_group_takes_as_many_devices_as_it_has) {
         found += n > 0 && size > 1;
       }
     }
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(found >= rounds_of(400) / 20); /* such plans are seen at all */
 }

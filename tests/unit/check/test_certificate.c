@@ -21,8 +21,8 @@ static lab two(situ_execution execution, int64_t room_bytes) {
 
 /* What is verified of a claim; `said` is the first violation of the rule, or why the bound is not verified. */
 static int64_t judged(const lab *s, const certificate *c, int64_t lower_ns, situ_outcome outcome, char said[512]) {
-  situ_plan *plan = plan_new(s->problem);
-  situ_verdict *verdict;
+  OWN(situ_plan) *plan = plan_new(s->problem);
+  OWN(situ_verdict) *verdict = NULL;
   plan->proof = *c;
   plan->lower_bound_ns = lower_ns;
   plan->bound = "area_price";
@@ -34,8 +34,6 @@ static int64_t judged(const lab *s, const certificate *c, int64_t lower_ns, situ
     if (strcmp(v.rule, "certificate") == 0 || outcome == SITU_OUTCOME_INFEASIBLE) snprintf(said, 512, "%s", v.text);
   }
   int64_t found = verdict->verified_ns;
-  situ_verdict_free(verdict);
-  situ_plan_free(plan);
   return found;
 }
 
@@ -51,7 +49,7 @@ static certificate prices(lab *s, int64_t lower_ns, int64_t u0, int64_t u1, int6
 
 TEST(prices_of_time_prove_their_sum) {
   /* prices 1, 1: min(6, 3) + min(4, 8) = 7 over 2 devices: 4 ns. prices 2, 1: min(12, 3) + min(8, 8) = 11 over 3: 4. */
-  lab s = two(SITU_EXECUTION_STREAM, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = two(SITU_EXECUTION_STREAM, SITU_UNLIMITED_BYTES);
   char said[512];
   certificate c = prices(&s, 4, 1, 1, 0, 0);
   assert_int_equal(judged(&s, &c, 4, SITU_OUTCOME_LIMIT, said), 4);
@@ -66,12 +64,11 @@ TEST(prices_of_time_prove_their_sum) {
   assert_int_equal(judged(&s, &c, 5, SITU_OUTCOME_LIMIT, said), 4);
   assert_string_equal(said, "it was proved by a search, which leaves no certificate");
   assert_int_equal(judged(&s, &c, 3, SITU_OUTCOME_LIMIT, said), 0); /* less said than proved */
-  lab_free(&s);
 }
 
 /* The plan of an earlier version is as good as before; its bound is not known any more, whatever it claims. */
 TEST(a_kind_that_went_is_not_verified_and_breaks_no_rule) {
-  lab s = two(SITU_EXECUTION_STREAM, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = two(SITU_EXECUTION_STREAM, SITU_UNLIMITED_BYTES);
   char said[512];
   certificate c;
   certificate_start(&c, "visits", 4);
@@ -80,7 +77,6 @@ TEST(a_kind_that_went_is_not_verified_and_breaks_no_rule) {
   certificate_start(&c, "unheard of", 4);
   assert_int_equal(judged(&s, &c, 4, SITU_OUTCOME_LIMIT, said), 0);
   assert_non_null(strstr(said, "prove nothing"));
-  lab_free(&s);
 }
 
 TEST(prices_of_bytes_count_the_room) {
@@ -116,16 +112,15 @@ TEST(too_many_bytes_prove_that_there_is_no_plan) {
 }
 
 TEST(prices_of_time_say_nothing_of_calls) {
-  lab s = two(SITU_EXECUTION_CALLS, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = two(SITU_EXECUTION_CALLS, SITU_UNLIMITED_BYTES);
   char said[512];
   certificate c = prices(&s, 1, 1, 1, 0, 0);
   assert_int_equal(judged(&s, &c, 1, SITU_OUTCOME_LIMIT, said), 0);
   assert_string_equal(said, "the certificate (area_price) claims 1 ns; it proves 0 ns");
-  lab_free(&s);
 }
 
 TEST(one_operator_bounds_a_pipeline) {
-  lab s = two(SITU_EXECUTION_PIPELINE, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = two(SITU_EXECUTION_PIPELINE, SITU_UNLIMITED_BYTES);
   certificate c;
   char said[512];
   certificate_start(&c, "largest_operator", 4);
@@ -140,7 +135,6 @@ TEST(one_operator_bounds_a_pipeline) {
   assert_int_equal(judged(&s, &c, 4, SITU_OUTCOME_LIMIT, said), 0);
   assert_string_equal(
       said, "a certificate of kind largest_operator was expected to hold operator, 1 operator; number 1 is 2");
-  lab_free(&s);
 }
 
 /* ---- forms ---- */
@@ -263,8 +257,8 @@ static void is_expected(const lab *s, const certificate *c, bool expected, const
 
 TEST(every_number_has_its_limits) {
   for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
-    situ_costs *other;
-    lab s = three(forms[f].kind, &other);
+    OWN(situ_costs) *other = NULL;
+    OWN(lab) s = three(forms[f].kind, &other);
     for (const struct limit *x = limits; x < limits + sizeof limits / sizeof *limits; x++) {
       if (strcmp(x->kind, forms[f].kind) != 0) continue;
       certificate c = of_form(&forms[f], s.arena);
@@ -275,16 +269,14 @@ TEST(every_number_has_its_limits) {
       is_expected(&s, &c, true, x->list, *value = x->most);
       if (x->most < ANY) is_expected(&s, &c, false, x->list, *value = x->most + 1);
     }
-    lab_free(&s);
-    situ_costs_free(other);
   }
 }
 
 /* Of the lists above only the operators of packing may be longer, and secondary_price and instant may lack. */
 TEST(every_list_has_its_length) {
   for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
-    situ_costs *other;
-    lab s = three(forms[f].kind, &other);
+    OWN(situ_costs) *other = NULL;
+    OWN(lab) s = three(forms[f].kind, &other);
     bool packing = strcmp(forms[f].kind, "packing") == 0;
     for (int32_t i = 0; i < of_form(&forms[f], s.arena).n_lists; i++) {
       certificate c = of_form(&forms[f], s.arena);
@@ -297,8 +289,6 @@ TEST(every_list_has_its_length) {
       list->name = "another";
       is_expected(&s, &c, strcmp(was.name, "other_price") == 0 || strcmp(was.name, "instant") == 0, was.name, 0);
     }
-    lab_free(&s);
-    situ_costs_free(other);
   }
 }
 
@@ -309,8 +299,8 @@ TEST(the_price_of_a_limit_fits_whatever_the_limit) {
   const int64_t most[] = {15, 1000, (int64_t)1 << 54, (int64_t)1 << 58, (int64_t)1 << 62, SITU_NEVER_NS - 1};
   for (size_t i = 0; i < sizeof most / sizeof most[0]; i++)
     for (int bits = 0; bits <= 58; bits += 29) {
-      situ_costs *other;
-      lab s = three("unit_chain", &other);
+      OWN(situ_costs) *other = NULL;
+      OWN(lab) s = three("unit_chain", &other);
       situ_problem_free(s.problem);
       situ_problem_options o = {.size = sizeof o,
                                 .execution = SITU_EXECUTION_STREAM,
@@ -324,8 +314,6 @@ TEST(the_price_of_a_limit_fits_whatever_the_limit) {
       /* 15 - (limit - 15) * 2^(bits - 20), rounded down, if that is above 0 */
       int64_t expected = i == 0 || (i == 1 && bits == 0) ? 15 - (i == 1) : 0;
       if (found != expected) fail_msg("limit %lld, price 2^%d: %lld", (long long)most[i], bits, (long long)found);
-      lab_free(&s);
-      situ_costs_free(other);
     }
 }
 
@@ -390,7 +378,7 @@ TEST(what_is_too_large_is_not_judged) {
               {"cut_vertex", 65, 1, 1, false},
               {"critical_path", 16385, 1024, 1, false}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    lab s = wide(rows[i].n_operators, rows[i].n_devices, rows[i].n_memories);
+    OWN(lab) s = wide(rows[i].n_operators, rows[i].n_devices, rows[i].n_memories);
     int64_t min_ns = 5 * rows[i].n_operators;
     certificate c;
     certificate_start(&c, rows[i].kind, min_ns);
@@ -406,7 +394,6 @@ TEST(what_is_too_large_is_not_judged) {
     const char *expected = rows[i].served ? "" : "checking its certificate would take too long";
     if (found != (rows[i].served ? min_ns : 0) || strcmp(said, expected) != 0)
       fail_msg("row %d: %d ns, %s", (int)i, (int)found, said);
-    lab_free(&s);
   }
 }
 
@@ -414,14 +401,13 @@ TEST(what_is_too_large_is_not_judged) {
  * with the least time of any way, 10 ns. */
 TEST(many_memories_count_as_the_least_way) {
   for (int32_t n_memories = 16; n_memories < 18; n_memories++) {
-    lab s = wide(2, n_memories, n_memories);
+    OWN(lab) s = wide(2, n_memories, n_memories);
     for (int32_t v = 0; v < 2; v++) { /* heads, and tails */
       certificate c;
       certificate_start(&c, "critical_path", 0);
       *certificate_add_operators(&c, "operator", 1, s.arena) = v;
       assert_int_equal(proved_by(s.problem, &c), n_memories == 16 ? 30 : 20);
     }
-    lab_free(&s);
   }
 }
 
@@ -429,7 +415,7 @@ TEST(many_memories_count_as_the_least_way) {
  * takes 15 ns: what is proved of it may not be more. */
 TEST(the_rent_of_the_largest_memories_fits) {
   if (!in_check()) skip(); /* routes between 4096 memories take seconds */
-  lab s = wide(3, SITU_MAX_DEVICES, SITU_MAX_DEVICES);
+  OWN(lab) s = wide(3, SITU_MAX_DEVICES, SITU_MAX_DEVICES);
   situ_problem_free(s.problem);
   situ_problem_options o = {.size = sizeof o, .execution = SITU_EXECUTION_STREAM, .overlap = SITU_OVERLAP_NONE};
   for (int32_t d = 0; d < SITU_MAX_DEVICES; d++)
@@ -449,7 +435,6 @@ TEST(the_rent_of_the_largest_memories_fits) {
       (back ? in : out)[0] = (back ? in : out)[1] = way_ns;
       assert_int_equal(proved_by(s.problem, &c), 0);
     }
-  lab_free(&s);
 }
 
 /* ---- what is said of a bound ---- */
@@ -457,7 +442,7 @@ TEST(the_rent_of_the_largest_memories_fits) {
 /* What no certificate proves is not verified, and no fault of the plan, unless it has one that cannot be read or is of
  * another execution model. */
 TEST(a_bound_without_a_certificate_is_not_verified) {
-  lab s = two(SITU_EXECUTION_CALLS, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = two(SITU_EXECUTION_CALLS, SITU_UNLIMITED_BYTES);
   char said[512];
   static const char of_streams[] = "certificates of kind 'join' prove nothing for calls problems",
                     unknown[] = "certificates of kind 'another' prove nothing for calls problems";
@@ -475,7 +460,6 @@ TEST(a_bound_without_a_certificate_is_not_verified) {
     assert_int_equal(judged(&s, &rows[i].c, rows[i].lower_ns, SITU_OUTCOME_LIMIT, said), 0);
     assert_string_equal(said, rows[i].said);
   }
-  lab_free(&s);
 }
 
 TEST_MAIN

@@ -35,7 +35,7 @@ static int64_t proved_by_operator(const lab *s, const char *kind, int v) {
  * alone. */
 TEST(a_result_is_held_while_others_run) {
   for (int64_t capacity = 14; capacity < 16; capacity++) {
-    lab s = lab_mesh(1, capacity);
+    OWN(lab) s = lab_mesh(1, capacity);
     int32_t a = lab_operator(&s, "a", 3, 0, 0), b = lab_operator(&s, "b", 3, 5, 0);
     lab_tensor(&s, a, 10, -1);
     lab_tensor(&s, a, 0, b, -1);
@@ -45,7 +45,6 @@ TEST(a_result_is_held_while_others_run) {
     add_list(&c, s.arena, "byte_prices", 1, 1);
     add_list(&c, s.arena, "instant", 1, situ_graph_find(s.graph, "b"));
     assert_true(proved_by(s.problem, &c) == (capacity < 15 ? SITU_NEVER_NS : 0));
-    lab_free(&s);
   }
 }
 
@@ -67,7 +66,7 @@ TEST(groups_on_a_circle_of_f_are_one_item) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     situ_problem_options options = pipeline;
     options.free = rows[i].free;
-    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     int32_t a = lab_of_phase(&s, "a", 2, SITU_PHASE_FORWARD, 1), b = lab_of_phase(&s, "b", 3, SITU_PHASE_FORWARD, 2);
     int32_t y = lab_of_phase(&s, "y", 9, rows[i].phase, 2), x = lab_of_phase(&s, "x", 8, rows[i].phase, 1);
     lab_tensor(&s, a, 1, b, -1);
@@ -75,7 +74,6 @@ TEST(groups_on_a_circle_of_f_are_one_item) {
     lab_pose(&s, &options);
     assert_int_equal(proved_by_operator(&s, "largest_operator", situ_graph_find(s.graph, "a")), rows[i].a_ns);
     assert_int_equal(proved_by_operator(&s, "largest_operator", situ_graph_find(s.graph, "y")), rows[i].b_ns);
-    lab_free(&s);
   }
 }
 
@@ -84,7 +82,7 @@ TEST(groups_on_a_circle_of_f_are_one_item) {
  * to it. With a forward operator in both there are two items: 2 + 4 + 7 and 3 + 5 + 6 ns. */
 TEST(backward_edges_count_turned_round_where_a_group_has_no_forward_operator) {
   for (int with_forward = 0; with_forward < 3; with_forward++) {
-    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     if (with_forward >= 1) lab_of_phase(&s, "f", 2, SITU_PHASE_FORWARD, 1);
     if (with_forward >= 2) lab_of_phase(&s, "g", 3, SITU_PHASE_FORWARD, 2);
     int32_t r = lab_of_phase(&s, "r", 4, SITU_PHASE_BACKWARD, 1), q = lab_of_phase(&s, "q", 5, SITU_PHASE_BACKWARD, 2);
@@ -95,7 +93,6 @@ TEST(backward_edges_count_turned_round_where_a_group_has_no_forward_operator) {
     static const int64_t of_r[] = {22, 24, 13}, of_t[] = {22, 24, 14};
     assert_int_equal(proved_by_operator(&s, "largest_operator", situ_graph_find(s.graph, "r")), of_r[with_forward]);
     assert_int_equal(proved_by_operator(&s, "largest_operator", situ_graph_find(s.graph, "t")), of_t[with_forward]);
-    lab_free(&s);
   }
 }
 
@@ -107,7 +104,7 @@ TEST(replicas_share_the_largest_operator) {
     situ_problem_options options = pipeline;
     bool unused[4] = {false, false, false, variant >= 2};
     int32_t pins[2] = {-1, variant == 3 ? 3 : -1};
-    lab s = lab_new();
+    OWN(lab) s = lab_new();
     s.alike = true;
     for (int32_t d = 0; d < 4; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
     lab_star(&s);
@@ -119,7 +116,6 @@ TEST(replicas_share_the_largest_operator) {
     lab_pose(&s, &options);
     static const int64_t expected[] = {7, 3, 4, 3};
     assert_int_equal(proved_by_operator(&s, "largest_operator", situ_graph_find(s.graph, "a")), expected[variant]);
-    lab_free(&s);
   }
 }
 
@@ -140,7 +136,7 @@ static certificate cuts(const lab *s, int64_t n_cuts, const int32_t *cut, int64_
  * a, that two devices need (1 + 4) / 2, so 3 ns, before c, and 1 + 1 from there. */
 TEST(operators_beside_a_cut_make_it_none) {
   for (int behind = 0; behind < 2; behind++) {
-    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     int32_t a = lab_operator(&s, "a", 1, 0, 0);
     int32_t early = behind ? -1 : lab_operator(&s, "e", 4, 0, 0);
     int32_t c = lab_operator(&s, "c", 1, 0, 0), late = behind ? lab_operator(&s, "e", 4, 0, 0) : -1;
@@ -162,13 +158,12 @@ TEST(operators_beside_a_cut_make_it_none) {
     rest[0] = 5;
     claim = cuts(&s, 0, NULL, 2, rest);
     assert_int_equal(proved_by(s.problem, &claim), 0);
-    lab_free(&s);
   }
 }
 
 /* a 2 ns, then c 3 ns, then d 4 ns, on two devices far apart. The cut c has 4 ns behind it wherever it ends. */
 TEST(numbers_of_cuts_hold_block_by_block) {
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   int32_t a = lab_operator(&s, "a", 2, 0, 0), c = lab_operator(&s, "c", 3, 0, 0);
   int32_t d = lab_operator(&s, "d", 4, 0, 0);
   lab_tensor(&s, a, 100, c, -1);
@@ -193,11 +188,10 @@ TEST(numbers_of_cuts_hold_block_by_block) {
   assert_int_equal(proved_by(s.problem, &claim), PROVED_MALFORMED);
   claim = cuts(&s, 1, &d, 2, (int64_t[]){9, 0});
   assert_int_equal(proved_by(s.problem, &claim), 9);
-  lab_free(&s);
 }
 
 TEST(cuts_of_a_wrong_form_are_no_certificate) {
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   int32_t v[3];
   for (int i = 0; i < 3; i++) v[i] = lab_operator(&s, NULL, 1, 0, 0);
   for (int i = 0; i < 2; i++) lab_tensor(&s, v[i], 0, v[i + 1], -1);
@@ -229,14 +223,13 @@ TEST(cuts_of_a_wrong_form_are_no_certificate) {
     int64_t found = proved_by(s.problem, &claim);
     if (found != (rows[i].good ? 3 : PROVED_MALFORMED)) fail_msg("row %d proves %d", (int)i, (int)found);
   }
-  lab_free(&s);
 }
 
 /* x between cuts, deleted: it takes its least time on the way, but no device. a 1 ns, x 5 ns (2 ns on d1), b 1 ns and y
  * 6 ns beside x, c 1 ns after all. With x kept, x and y on two devices: 1 + 6 + 1. Deleted, c waits for y all the same.
  * A cut must not be deleted. */
 TEST(deleted_operators_keep_no_device) {
-  lab s = lab_mesh(1, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(1, SITU_UNLIMITED_BYTES);
   int32_t a = lab_operator(&s, "a", 1, 0, 0), x = lab_operator(&s, "x", 5, 0, 0);
   int32_t y = lab_operator(&s, "y", 6, 0, 0), c = lab_operator(&s, "c", 1, 0, 0);
   lab_tensor(&s, a, 0, x, y, -1);
@@ -258,7 +251,6 @@ TEST(deleted_operators_keep_no_device) {
       assert_int_equal(proved_by(s.problem, &claim), claim_ns <= most ? claim_ns : 0);
     }
   }
-  lab_free(&s);
 }
 
 /* The judge gives up a layer of more than 20,000 partial schedules. Three blocks that it must not need them for:
@@ -269,7 +261,7 @@ TEST(deleted_operators_keep_no_device) {
 TEST(blocks_are_searched_no_further_than_need_be) {
   static const int64_t min_ns[] = {300, 30, 12};
   for (int what = 0; what < 3; what++) {
-    lab s = lab_mesh(what ? 2 : 1, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(what ? 2 : 1, SITU_UNLIMITED_BYTES);
     int32_t n = what == 0 ? 24 : what == 1 ? 20 : 7;
     for (int32_t v = 0; v < n; v++) lab_operator(&s, NULL, what ? 3 : v + 1, 0, 0);
     for (int32_t v = 2; v < n && what == 1; v++) lab_tensor(&s, v - 2, 0, v, -1);
@@ -282,7 +274,6 @@ TEST(blocks_are_searched_no_further_than_need_be) {
     int64_t more =
         proved_by(s.problem, &claim); /* which is not so; a schedule of just that length may take long to find */
     assert_true(more == 0 || more == PROVED_TOO_LONG);
-    lab_free(&s);
   }
 }
 
@@ -297,7 +288,7 @@ TEST(work_is_priced_even_and_flatter_and_steeper) {
     int64_t first_ns, secondary_ns, min_ns;
   } rows[] = {{12, 4, 2, 2, 16}, {24, 0, 1, 3, 18}, {10, 10, 1, 4, 16}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     for (int32_t v = 0; v < rows[i].either + rows[i].first_alone; v++) {
       lab_operator(&s, NULL, rows[i].first_ns, 0, 0);
       s.time_ns[v][1] = v < rows[i].either ? rows[i].secondary_ns : SITU_NEVER_NS;
@@ -305,7 +296,6 @@ TEST(work_is_priced_even_and_flatter_and_steeper) {
     lab_pose(&s, &stream);
     certificate claim = cuts(&s, 0, NULL, 2, (int64_t[]){rows[i].min_ns, 0});
     assert_int_equal(proved_by(s.problem, &claim), rows[i].min_ns);
-    lab_free(&s);
   }
 }
 
@@ -314,7 +304,7 @@ TEST(work_is_priced_even_and_flatter_and_steeper) {
  * 2 = 31 ns, which is seen at once. There are too many sets to search. */
 TEST(a_device_waits_for_its_first_input) {
   enum { N = 20 };
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   int32_t a = lab_operator(&s, NULL, 10, 0, 0), b = lab_operator(&s, NULL, 1, 0, 0);
   lab_tensor(&s, a, 0, b, -1);
   for (int32_t v = 2; v < 2 + 2 * N; v++) {
@@ -325,7 +315,6 @@ TEST(a_device_waits_for_its_first_input) {
   lab_pose(&s, &stream);
   certificate claim = cuts(&s, 0, NULL, 2, (int64_t[]){31, 0});
   assert_int_equal(proved_by(s.problem, &claim), 31);
-  lab_free(&s);
 }
 
 /* ---- the linear program ---- */
@@ -335,7 +324,7 @@ TEST(a_device_waits_for_its_first_input) {
  * are, 8 - 8 - 8 is the least of the use, whatever the memories; a 2 + 8, b 1 + 8 and the tail behind it, 6 + 4. */
 TEST(the_longest_of_several_tensors_counts) {
   for (int first = 0; first < 2; first++) {
-    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     int32_t a = lab_operator(&s, "a", 2, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
     int32_t e = lab_operator(&s, "e", 4, 0, 0);
     s.time_ns[a][1] = s.time_ns[b][0] = s.time_ns[e][1] = SITU_NEVER_NS;
@@ -355,7 +344,6 @@ TEST(the_longest_of_several_tensors_counts) {
       from[2 * priced] = to[2 * priced + 1] = 8;
       assert_int_equal(proved_by(s.problem, &c), 2 + 8 + 1 + 6 + 4);
     }
-    lab_free(&s);
   }
 }
 
@@ -363,7 +351,7 @@ TEST(the_longest_of_several_tensors_counts) {
  *   d0  2 * 5 + 6 = 16, d1  7: the least is 7, less 4 of rent: 3, over 3: 1 ns. With one unit more of time on d1, 14 -
  * 4 = 10 over 4: 2.5, that is 3 ns. */
 TEST(the_sum_is_divided_and_rounded_up) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   lab_device(&s, 4, -1, true);
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
   lab_star(&s);
@@ -397,13 +385,12 @@ TEST(the_sum_is_divided_and_rounded_up) {
     int64_t found = proved_by(s.problem, &c);
     if (found != rows[i].proved) fail_msg("row %d proves %d", (int)i, (int)found);
   }
-  lab_free(&s);
 }
 
 /* A price above the limit of its rule (2^52, 2^54) is of a wrong form; with the limit itself a, 5 ns on its only
  * device, costs 5 times the price over the price: 5 ns. */
 TEST(prices_have_a_limit) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   lab_operator(&s, "a", 5, 0, 0);
   lab_pose(&s, &stream);
@@ -421,7 +408,6 @@ TEST(prices_have_a_limit) {
     assert_int_equal(proved_by(s.problem, &area), above ? PROVED_MALFORMED : 5);
     assert_int_equal(proved_by(s.problem, &relaxation), above ? PROVED_MALFORMED : 5);
   }
-  lab_free(&s);
 }
 
 /* One thing after the other: a 2 ns on d0 and 9 on d1, 3 bytes of weights where d0 has room for 4; b 9 and 2; a tensor
@@ -450,7 +436,7 @@ TEST(shares_of_a_cut_are_no_more_than_its_transfer) {
               {false, 2, 0, 0, 4, 0, PROVED_MALFORMED}, /* no such memory */
               {true, 0, 0, 0, 4, 0, 0}};                /* the value is no sum */
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    lab s = lab_new();
+    OWN(lab) s = lab_new();
     lab_device(&s, 4, -1, true);
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
     lab_star(&s);
@@ -468,7 +454,6 @@ TEST(shares_of_a_cut_are_no_more_than_its_transfer) {
     add_list(&c, s.arena, "in", 1, rows[i].in);
     int64_t found = proved_by(s.problem, &c);
     if (found != rows[i].proved) fail_msg("row %d proves %d", (int)i, (int)found);
-    lab_free(&s);
   }
 }
 
@@ -500,7 +485,7 @@ TEST(shares_of_a_side_are_no_more_than_a_crossing) {
       {{.communication = SITU_COMMUNICATION_LINK}, 1, 0, 2, 3, 0, 0, 12, 0, 0},
       {{STAGED, .free = false}, 1, 0, 2, 3, 0, 0, 12, 0, 5}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    lab s = lab_new();
+    OWN(lab) s = lab_new();
     lab_device(&s, 4, -1, true);
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
     lab_star(&s);
@@ -519,7 +504,6 @@ TEST(shares_of_a_side_are_no_more_than_a_crossing) {
     add_list(&c, s.arena, "in", 1, rows[i].in);
     int64_t found = proved_by(s.problem, &c);
     if (found != rows[i].proved) fail_msg("row %d proves %d", (int)i, (int)found);
-    lab_free(&s);
   }
 }
 
@@ -555,8 +539,8 @@ TEST(judge_and_bounds_agree_to_the_nanosecond) {
                                  .overlap = seed % 6 == 0 ? SITU_OVERLAP_NONE : SITU_OVERLAP_DEFAULT,
                                  .replicate = periods && seed % 4 == 0,
                                  .free = periods && seed / 3 % 2}};
-    lab l = lab_random(&o);
-    arena *a = arena_new();
+    OWN(lab) l = lab_random(&o);
+    OWN(arena) *a = arena_new();
     for (int32_t i = 0; bounds[i] && !l.problem->conflict; i++) {
       int64_t found;
       certificate c;
@@ -571,8 +555,6 @@ TEST(judge_and_bounds_agree_to_the_nanosecond) {
                  (long long)found);
       n_held++;
     }
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(n_held > rounds_of(2000));
 }

@@ -11,7 +11,7 @@ static const situ_problem_options stream_none = {
 
 /* The rules that a plan breaks, joined by blanks, each once, in order of appearance. */
 static const char *broken_rules(char into[256], const situ_plan *plan) {
-  situ_verdict *verdict;
+  OWN(situ_verdict) *verdict = NULL;
   into[0] = '\0';
   assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
   for (int32_t i = 0; i < verdict->n_kept; i++) {
@@ -21,7 +21,6 @@ static const char *broken_rules(char into[256], const situ_plan *plan) {
     if (into[0]) strcat(into, " ");
     strcat(into, rule);
   }
-  situ_verdict_free(verdict);
   return into;
 }
 
@@ -50,11 +49,11 @@ TEST(simulated_plans_pass) {
   int passed = 0, broken = 0;
   for (size_t k = 0; k < sizeof options / sizeof options[0]; k++) {
     for (uint64_t seed = 0; seed < 1500; seed++) {
-      lab s = lab_random_tiny(seed, 30, &options[k]);
+      OWN(lab) s = lab_random_tiny(seed, 30, &options[k]);
       rng r = rng_new(seed);
       int32_t device[LAB_MAX_OPERATORS], order[LAB_MAX_OPERATORS];
       lab_random_placement(&s, &r, device, order);
-      situ_plan *plan = plan_of(&s, device, order);
+      OWN(situ_plan) *plan = plan_of(&s, device, order);
       simulation found = simulator_run(s.simulator, &(placement){.device = device, .order = order}, true);
       char rules[256];
       broken_rules(rules, plan);
@@ -68,8 +67,6 @@ TEST(simulated_plans_pass) {
                    expected);
         passed++;
       }
-      situ_plan_free(plan);
-      lab_free(&s);
     }
   }
   assert_true(passed > 5000 && broken > 100);
@@ -140,20 +137,18 @@ TEST(damage_is_found_under_its_rule) {
       {out_of_order, "order"},
   };
   for (size_t i = 0; i < 2 * (sizeof rows / sizeof rows[0]); i++) {
-    situ_plan *plan;
-    lab s = damaged(i % 2 ? &stream_link : &stream_none, &plan);
+    OWN(situ_plan) *plan = NULL;
+    OWN(lab) s = damaged(i % 2 ? &stream_link : &stream_none, &plan);
     char rules[256];
     rows[i / 2].damage(plan);
     if (!strstr(broken_rules(rules, plan), rows[i / 2].rule))
       fail_msg("damage %d: '%s' is broken, expected '%s'", (int)(i / 2), rules, rows[i / 2].rule);
-    situ_plan_free(plan);
-    lab_free(&s);
   }
 }
 
 /* A tensor that nobody there uses, a link that serves two at once, and one that serves out of turn. */
 TEST(links_are_watched) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
   lab_star(&s);
   int32_t a = lab_operator(&s, "a", 1, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
@@ -178,26 +173,23 @@ TEST(links_are_watched) {
   broken_rules(rules, plan);
   assert_non_null(strstr(rules, "transfer"));
   situ_plan_free(plan);
-  lab_free(&s);
 }
 
 TEST(memory_over_its_capacity_is_found) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   lab_device(&s, 11, -1, true);
   lab_operator(&s, "a", 1, 10, 2);
   lab_pose(&s, &stream_link);
   int32_t device[] = {0};
   char rules[256];
-  situ_plan *plan = plan_of(&s, device, NULL);
+  OWN(situ_plan) *plan = plan_of(&s, device, NULL);
   assert_int_equal(plan->uses[0].memory_bytes, 12);
   assert_string_equal(broken_rules(rules, plan), "memory");
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 /* Pins, devices that have to stay unused, and colocation: two operators of one group on two devices. */
 TEST(wishes_are_watched) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   for (int d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 0);
   lab_star(&s);
   lab_operator(&s, "a", 1, 0, 0);
@@ -215,16 +207,14 @@ TEST(wishes_are_watched) {
   int32_t device[][4] = {{0, 2, 2, 2}, {2, 2, 2, 2}, {0, 1, 2, 2}, {0, 2, 2, 0}};
   const char *expected[] = {"", "pin", "unused", "colocation"};
   for (int i = 0; i < 4; i++) {
-    situ_plan *plan = plan_of(&s, device[i], NULL);
+    OWN(situ_plan) *plan = plan_of(&s, device[i], NULL);
     assert_string_equal(broken_rules(rules, plan), expected[i]);
-    situ_plan_free(plan);
   }
-  lab_free(&s);
 }
 
 /* a and b are one kernel, b and c a colocation group: each is named by its own rule. */
 TEST(parted_kernels_are_found) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
   lab_star(&s);
   lab_operator(&s, "a", 1, 0, 0);
@@ -239,16 +229,14 @@ TEST(parted_kernels_are_found) {
   const char *expected[] = {"", "fusion", "colocation", "colocation fusion"};
   char rules[256];
   for (int i = 0; i < 4; i++) {
-    situ_plan *plan = plan_of(&s, device[i], NULL);
+    OWN(situ_plan) *plan = plan_of(&s, device[i], NULL);
     assert_string_equal(broken_rules(rules, plan), expected[i]);
-    situ_plan_free(plan);
   }
-  lab_free(&s);
 }
 
 /* 300 operators pinned to d1 stand on d0: 100 violations are kept, all are counted. */
 TEST(violations_are_counted_beyond_those_kept) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
   lab_star(&s);
   static int32_t pins[300], device[300];
@@ -257,20 +245,17 @@ TEST(violations_are_counted_beyond_those_kept) {
     pins[i] = 1;
   }
   lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .pins = pins});
-  situ_plan *plan = plan_of(&s, device, NULL);
-  situ_verdict *verdict;
+  OWN(situ_plan) *plan = plan_of(&s, device, NULL);
+  OWN(situ_verdict) *verdict = NULL;
   assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
   assert_int_equal(verdict->n_kept, 100);
   assert_int_equal(verdict->n_found, 300);
   assert_string_equal(situ_verdict_violation(verdict, 0).rule, "pin");
-  situ_verdict_free(verdict);
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 /* calls: a on the host, b and c one call on d1. Two calls that need each other are a circle. */
 TEST(calls_are_watched) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
   lab_star(&s);
   int32_t v[4];
@@ -280,7 +265,7 @@ TEST(calls_are_watched) {
   lab_pose(&s, &options);
   int32_t device[] = {1, 1, 1, 1}, call[] = {0, 0, 1, 1};
   char rules[256];
-  situ_plan *plan = lab_plan(&s, &(placement){.device = device, .call = call});
+  OWN(situ_plan) *plan = lab_plan(&s, &(placement){.device = device, .call = call});
   assert_int_equal(plan->value_ns, 8); /* 2 operators + 2 bytes out, 2 bytes in + 2 operators */
   assert_string_equal(broken_rules(rules, plan), "");
   s.problem->max_calls = 2;
@@ -297,14 +282,12 @@ TEST(calls_are_watched) {
   assert_string_equal(broken_rules(rules, plan), "call");
   plan->call = NULL;
   assert_string_equal(broken_rules(rules, plan), "schedule");
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 /* pipeline: x and z of a chain on d0, y between them on d1: not contiguous, unless that is allowed. */
 TEST(contiguity_is_watched) {
   for (int is_free = 0; is_free < 2; is_free++) {
-    lab s = lab_new();
+    OWN(lab) s = lab_new();
     for (int d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
     lab_star(&s);
     int32_t x = lab_operator(&s, "x", 1, 0, 0), y = lab_operator(&s, "y", 5, 0, 0);
@@ -316,13 +299,11 @@ TEST(contiguity_is_watched) {
     lab_pose(&s, &options);
     int32_t device[] = {0, 1, 0};
     char rules[256];
-    situ_plan *plan = plan_of(&s, device, NULL);
+    OWN(situ_plan) *plan = plan_of(&s, device, NULL);
     plan->value_ns = 5;
     assert_string_equal(broken_rules(rules, plan), is_free ? "" : "contiguity");
     plan->value_ns = 6;
     assert_non_null(strstr(broken_rules(rules, plan), "value"));
-    situ_plan_free(plan);
-    lab_free(&s);
   }
 }
 

@@ -52,9 +52,9 @@ static void is_said(const situ_plan *plan, const char *expected) {
 }
 
 TEST(a_plan_that_is_shown_is_compared_with_the_claim) {
-  lab s = two_ways(NULL);
+  OWN(lab) s = two_ways(NULL);
   char said[600];
-  situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
+  OWN(situ_plan) *plan = plan_on(&s, 0, 0, 0, 0);
   is_said(plan, "");
   assert_int_equal(judged(plan, true, said, "", ""), 0);
   assert_int_equal(plan_show(plan, &plan->best_found, plan_on(&s, 0, 1, 1, 1), NULL),
@@ -86,45 +86,39 @@ TEST(a_plan_that_is_shown_is_compared_with_the_claim) {
   assert_int_equal(judged(plan, true, said, "best_found, without_form_ns", ""), 0);
   plan->unrestricted_ns = 22;
   is_said(plan, "claim: without_form_ns: the value is said to be 22 ns; that plan has 20 ns");
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 /* Constraints hold for it too. */
 TEST(a_plan_that_is_shown_keeps_the_pins) {
   int32_t pins[4] = {0, 0, -1, -1};
-  lab s = two_ways(&(situ_problem_options){.pins = pins});
-  situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
+  OWN(lab) s = two_ways(&(situ_problem_options){.pins = pins});
+  OWN(situ_plan) *plan = plan_on(&s, 0, 0, 0, 0);
   assert_int_equal(plan_show(plan, &plan->best_found, plan_on(&s, 0, 1, 0, 0), NULL), SITU_STATUS_OK);
   plan->best_found_ns = 20;
   plan->best_found_handovers = 1;
   is_said(plan, "pin: best_found: b is on d1; it is pinned to d0");
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 /* Two devices that share their memory hand tensors over too. */
 TEST(devices_of_one_memory_hand_over) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   for (int32_t d = 0; d < 2; d++) lab_device(&s, 1000, d - 1, d == 0);
   lab_operator(&s, "a", 5, 0, 0);
   lab_operator(&s, "b", 5, 0, 0);
   lab_tensor(&s, 0, 10, 1, -1);
   lab_pose(&s, NULL);
-  situ_plan *plan = lab_plan(&s, &(placement){.device = (int32_t[]){0, 0}});
+  OWN(situ_plan) *plan = lab_plan(&s, &(placement){.device = (int32_t[]){0, 0}});
   plan->outcome = SITU_OUTCOME_FEASIBLE;
   assert_int_equal(plan_show(plan, &plan->best_found, lab_plan(&s, &(placement){.device = (int32_t[]){0, 1}}), NULL),
                    SITU_STATUS_OK);
   plan->best_found_ns = 10;
   plan->best_found_handovers = 1;
   is_said(plan, "");
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 /* A tensor that takes no time on any route is known everywhere, and not handed over. */
 TEST(what_takes_no_time_is_not_handed_over) {
-  lab s = lab_mesh(2, 1000);
+  OWN(lab) s = lab_mesh(2, 1000);
   lab_operator(&s, "a", 5, 10, 0);
   for (int k = 1; k < 4; k++) lab_operator(&s, (const char *[]){"b", "c", "d"}[k - 1], k == 1 ? 5 : 0, 0, 0);
   lab_tensor(&s, 0, 1, 1, 2, -1);
@@ -132,7 +126,7 @@ TEST(what_takes_no_time_is_not_handed_over) {
   lab_pose(&s, NULL);
   for (int64_t i = 0; i < (int64_t)s.costs->n_rows * s.costs->n_kinds; i++) s.costs->transfer_rows[i] = 0;
   costs_find_extremes(s.costs);
-  situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
+  OWN(situ_plan) *plan = plan_on(&s, 0, 0, 0, 0);
   assert_int_equal(plan_show(plan, &plan->best_found, plan_on(&s, 0, 1, 1, 1), NULL), SITU_STATUS_OK);
   plan->best_found_ns = 10;
   for (int32_t n = 0; n < 3; n++) { /* the one of no bytes remains */
@@ -140,14 +134,12 @@ TEST(what_takes_no_time_is_not_handed_over) {
     plan->best_found_handovers = n;
     assert_int_equal(judged(plan, false, said, "best_found", ""), n != 1);
   }
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 TEST(a_claim_that_is_not_shown_is_not_checked) {
-  lab s = two_ways(NULL);
+  OWN(lab) s = two_ways(NULL);
   char said[600];
-  situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
+  OWN(situ_plan) *plan = plan_on(&s, 0, 0, 0, 0);
   plan->best_found_ns = 40;
   plan->best_found_handovers = 7;
   assert_int_equal(judged(plan, false, said, "", "best_found"), 0);
@@ -163,12 +155,10 @@ TEST(a_claim_that_is_not_shown_is_not_checked) {
   judged(plan, false, said, "", "robustness");
   plan->best_found_handovers = 0;
   judged(plan, false, said, "", "best_found, robustness");
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 TEST(values_of_other_plans_are_between_bound_and_value) {
-  lab s = two_ways(NULL);
+  OWN(lab) s = two_ways(NULL);
   situ_plan *plan = plan_on(&s, 0, 0, 0, 0);
   plan->lower_bound_ns = 10;
   plan->best_found_handovers = 1;
@@ -196,7 +186,6 @@ TEST(values_of_other_plans_are_between_bound_and_value) {
   plan->best_found_ns = 56;
   is_said(plan, "placement: the plan has no placement; its outcome is limit");
   situ_plan_free(plan);
-  lab_free(&s);
 }
 
 TEST(times_are_those_of_the_problem) {
@@ -293,8 +282,8 @@ TEST(draws_say_what_draws_can) {
       {FACTOR, -1, flip},
       {FACTOR, (double)NAN, flip},
   };
-  lab s = two_ways(NULL);
-  situ_plan *plan = plan_on(&s, 0, 1, 0, 0);
+  OWN(lab) s = two_ways(NULL);
+  OWN(situ_plan) *plan = plan_on(&s, 0, 1, 0, 0);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     situ_robustness *r = &plan->robustness;
     double *of[] = {&r->uncertainty, NULL, &r->beats_single, &r->speedup_5, &r->speedup_median,
@@ -316,12 +305,10 @@ TEST(draws_say_what_draws_can) {
   is_said(plan, "claim: robustness: expected a flip_factor from 1/16 to 16 and its flip_what, or neither");
   plan->robustness.flip_factor = 0;
   is_said(plan, "");
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 TEST(a_single_device_is_preferred_to_a_split) {
-  lab s = two_ways(NULL);
+  OWN(lab) s = two_ways(NULL);
   char said[600];
   situ_plan *plan = plan_on(&s, 0, 1, 0, 0);
   plan->robustness = good;
@@ -337,10 +324,9 @@ TEST(a_single_device_is_preferred_to_a_split) {
   plan->compared->value_ns = 21;
   is_said(plan, "value: robustness: the plan states 21 ns; its operators and transfers give 20 ns");
   for (int32_t v = 0; v < 4; v++) { /* whichever of them is elsewhere */
-    situ_plan *split = plan_on(&s, v == 0, v == 1, v == 2, v == 3);
+    OWN(situ_plan) *split = plan_on(&s, v == 0, v == 1, v == 2, v == 3);
     split->robustness = plan->robustness;
     is_said(split, "claim: robustness: expected a plan on one device, which was preferred");
-    situ_plan_free(split);
   }
   situ_plan *none = plan_new(s.problem);
   none->robustness = plan->robustness;
@@ -351,16 +337,15 @@ TEST(a_single_device_is_preferred_to_a_split) {
   assert_int_not_equal(judged(plan, false, said, "", "robustness"), 0);
   assert_string_equal(said, "claim: robustness: expected a single device to compare with");
   situ_plan_free(plan);
-  lab_free(&s);
 }
 
 /* The draws of a seed, or of the next one, give what the plan says: then it counts as recomputed. */
 TEST(draws_are_repeated_from_the_seed) {
   for (uint64_t ahead = 0; ahead < 3; ahead++)
     for (int spoilt = 0; spoilt < 2; spoilt++) {
-      lab s = two_ways(NULL);
-      situ_verdict *verdict;
-      situ_plan *plan = plan_on(&s, 0, 1, 0, 0);
+      OWN(lab) s = two_ways(NULL);
+      OWN(situ_verdict) *verdict = NULL;
+      OWN(situ_plan) *plan = plan_on(&s, 0, 1, 0, 0);
       budget b = budget_new(0, 0, NULL, NULL);
       int32_t single[4] = {0, 0, 0, 0};
       plan->best_single_device = 0;
@@ -377,9 +362,6 @@ TEST(draws_are_repeated_from_the_seed) {
       assert_int_equal(verdict->n_found, !same);
       assert_string_equal(judge_claims(verdict->recomputed), "robustness");
       assert_string_equal(judge_claims(verdict->unchecked), "");
-      situ_verdict_free(verdict);
-      situ_plan_free(plan);
-      lab_free(&s);
     }
 }
 

@@ -93,35 +93,33 @@ TEST(what_is_wrong_is_said_with_what_was_expected) {
        "from, 0 to 3 numbers from 0 to 50000000; number 1 is 50000001"},
       {"unheard of", "", ""}, /* whoever asks knows the kind */
   };
-  lab s = row_of_three(NULL);
+  OWN(lab) s = row_of_three(NULL);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) is_said(&s, rows[i].kind, rows[i].lists, rows[i].said);
-  lab_free(&s);
 }
 
 TEST(an_instant_is_one_of_streams) {
-  lab s = row_of_three(
+  OWN(lab)
+  s = row_of_three(
       &(situ_problem_options){.execution = SITU_EXECUTION_PIPELINE, .objective = SITU_OBJECTIVE_THROUGHPUT});
   is_said(&s, "area_price", "time_prices 1 1; byte_prices 0 0; instant", "");
   is_said(&s, "area_price", "time_prices 1 1; byte_prices 0 0; instant 0",
           "instant, 1 operator, of a stream alone; this is none");
-  lab_free(&s);
 }
 
 /* Of two copies of a graph with two operators: 0 and 1 are those of the first. */
 TEST(what_is_packed_is_of_the_first_copy) {
-  lab s = lab_mesh(2, 100);
+  OWN(lab) s = lab_mesh(2, 100);
   for (int32_t v = 0; v < 4; v++) lab_operator(&s, (const char *[]){"a", "b", "a@2", "b@2"}[v], 5, v < 2 ? 10 : 0, 0);
   lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .copies = 2});
   is_said(&s, "packing", "operators 0 1", "");
   is_said(&s, "packing", "operators 0 2", "operators, 1 or more operators; number 2 is 2");
   is_said(&s, "critical_path", "operator 3", "");
-  lab_free(&s);
 }
 
 /* A claim is a time, or never. */
 TEST(a_claim_below_nothing_is_refused) {
-  lab s = row_of_three(NULL);
-  situ_plan *plan = plan_new(s.problem);
+  OWN(lab) s = row_of_three(NULL);
+  OWN(situ_plan) *plan = plan_new(s.problem);
   situ_verdict *verdict;
   plan->proof = proved_lists("critical_path", "operator 0", s.arena);
   for (int64_t claim = -1; claim < 2; claim++) { /* the three take 15 ns */
@@ -137,8 +135,6 @@ TEST(a_claim_below_nothing_is_refused) {
     situ_verdict_free(verdict);
   }
   plan->proof = (certificate){0};
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 /* What is refused does not count as proved, and the verdict says so. */
@@ -154,8 +150,8 @@ TEST(what_is_refused_is_called_unproved) {
               {{.kind = "largest_operator"}, "operator 0", refused, 1},
               {{.fault = "it cannot be read"}, "", refused, 1}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    lab s = row_of_three(NULL);
-    situ_plan *plan = plan_new(s.problem);
+    OWN(lab) s = row_of_three(NULL);
+    OWN(situ_plan) *plan = plan_new(s.problem);
     situ_verdict *verdict;
     if (rows[i].proof.kind) plan->proof = proved_lists(rows[i].proof.kind, rows[i].lists, s.arena);
     plan->proof.fault = rows[i].proof.fault;
@@ -166,8 +162,6 @@ TEST(what_is_refused_is_called_unproved) {
     assert_int_equal(verdict->verified_ns, *rows[i].unverified ? 0 : rows[i].lower_ns);
     situ_verdict_free(verdict);
     plan->proof = (certificate){0};
-    situ_plan_free(plan);
-    lab_free(&s);
   }
 }
 

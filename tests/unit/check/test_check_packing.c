@@ -34,12 +34,11 @@ TEST(sums_may_fit_where_sizes_do_not) {
   for (size_t k = 0; k < 3; k++)
     for (int row = 0; row < 2; row++) {
       static const char *const names[] = {"a", "b", "c", "d"};
-      lab s = lab_mesh(2, 10);
+      OWN(lab) s = lab_mesh(2, 10);
       for (int i = 0; i < 4; i++) lab_operator(&s, names[i], 1, weights[row][i], 0);
       pose(&s, models[k], 0);
       assert_int_equal(proved_by_all(&s), row == 0 ? SITU_NEVER_NS : 0);
       assert_int_equal(proved_by_list(&s, 3, (int64_t[]){0, 1, 2}), 0);
-      lab_free(&s);
     }
 }
 
@@ -56,12 +55,11 @@ TEST(the_largest_workspace_counts_where_time_passes) {
               {SITU_EXECUTION_PIPELINE, 1, 1, 12}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     for (int short_of = 0; short_of < 2; short_of++) {
-      lab s = lab_mesh(1, rows[i].bytes - short_of);
+      OWN(lab) s = lab_mesh(1, rows[i].bytes - short_of);
       lab_operator(&s, "a", rows[i].a_ns, 4, 5);
       lab_operator(&s, "b", rows[i].b_ns, 3, 2);
       pose(&s, rows[i].execution, 0);
       assert_int_equal(proved_by_all(&s), short_of ? SITU_NEVER_NS : 0);
-      lab_free(&s);
     }
 }
 
@@ -69,13 +67,12 @@ TEST(the_largest_workspace_counts_where_time_passes) {
 TEST(inputs_and_outputs_count_while_an_operator_runs) {
   for (size_t k = 0; k < 3; k++)
     for (int short_of = 0; short_of < 2; short_of++) {
-      lab s = lab_mesh(1, 13 - short_of);
+      OWN(lab) s = lab_mesh(1, 13 - short_of);
       int32_t a = lab_operator(&s, "a", 1, 0, 0), b = lab_operator(&s, "b", 1, 0, 2);
       lab_tensor(&s, a, 5, b, -1);
       lab_tensor(&s, a, 6, b, -1);
       pose(&s, models[k], 0);
       assert_int_equal(proved_by_all(&s), short_of ? SITU_NEVER_NS : 0);
-      lab_free(&s);
     }
 }
 
@@ -84,12 +81,11 @@ TEST(inputs_and_outputs_count_while_an_operator_runs) {
 TEST(results_stay_until_the_end_of_a_stream) {
   for (size_t k = 0; k < 3; k++)
     for (int short_of = 0; short_of < 2; short_of++) {
-      lab s = lab_mesh(1, (k == 0 ? 11 : 7) - short_of);
+      OWN(lab) s = lab_mesh(1, (k == 0 ? 11 : 7) - short_of);
       lab_tensor(&s, lab_operator(&s, "a", 1, 1, 0), 5, -1);
       lab_tensor(&s, lab_operator(&s, "b", 1, 1, 0), 4, -1);
       pose(&s, models[k], 0);
       assert_int_equal(proved_by_all(&s), short_of ? SITU_NEVER_NS : 0);
-      lab_free(&s);
     }
 }
 
@@ -98,7 +94,7 @@ TEST(results_stay_until_the_end_of_a_stream) {
  * f with 3 + 2, of one input: 11 bytes. */
 TEST(what_other_phases_need_is_kept_for_each_input_in_flight) {
   for (int short_of = 0; short_of < 2; short_of++) {
-    lab s = lab_mesh(1, 11 - short_of);
+    OWN(lab) s = lab_mesh(1, 11 - short_of);
     int32_t f = lab_of_phase(&s, "f", 1, SITU_PHASE_FORWARD, -1);
     int32_t g = lab_of_phase(&s, "g", 1, SITU_PHASE_FORWARD, -1);
     int32_t b = lab_of_phase(&s, "b", 1, SITU_PHASE_BACKWARD, -1);
@@ -108,7 +104,6 @@ TEST(what_other_phases_need_is_kept_for_each_input_in_flight) {
     lab_tensor(&s, b, 1, c, -1);
     pose(&s, SITU_EXECUTION_PIPELINE, 2);
     assert_int_equal(proved_by_all(&s), short_of ? SITU_NEVER_NS : 0);
-    lab_free(&s);
   }
 }
 
@@ -116,7 +111,7 @@ TEST(what_other_phases_need_is_kept_for_each_input_in_flight) {
 TEST(a_group_goes_into_one_memory) {
   for (size_t k = 0; k < 3; k++)
     for (int grouped = 0; grouped < 2; grouped++) {
-      lab s = lab_mesh(2, 10);
+      OWN(lab) s = lab_mesh(2, 10);
       for (int i = 0; i < 2; i++)
         lab_add(
             &s,
@@ -126,7 +121,6 @@ TEST(a_group_goes_into_one_memory) {
       int64_t expected = grouped ? SITU_NEVER_NS : 0;
       assert_int_equal(proved_by_all(&s), expected);
       assert_int_equal(proved_by_list(&s, 1, (int64_t[]){1}), expected);
-      lab_free(&s);
     }
 }
 
@@ -135,13 +129,12 @@ TEST(a_group_goes_into_one_memory) {
 TEST(a_memory_takes_what_one_of_its_devices_may_run) {
   for (int variant = 0; variant < 2; variant++) {
     bool unused[] = {false, variant == 1};
-    lab s = lab_mesh(1, 10);
+    OWN(lab) s = lab_mesh(1, 10);
     lab_device(&s, SITU_UNLIMITED_BYTES, 0, false);
     int32_t a = lab_operator(&s, "a", 5, 4, 7);
     s.time_ns[a][1] = 0;
     lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .unused = unused});
     assert_int_equal(proved_by_all(&s), variant == 1 ? SITU_NEVER_NS : 0);
-    lab_free(&s);
   }
 }
 
@@ -149,19 +142,18 @@ TEST(a_memory_takes_what_one_of_its_devices_may_run) {
  * the first memory leaves 6 there. */
 TEST(pins_say_which_memory_takes_an_operator) {
   for (int pinned = 0; pinned < 2; pinned++) {
-    lab s = lab_mesh(2, 20);
+    OWN(lab) s = lab_mesh(2, 20);
     s.devices[0].memory_bytes = 4;
     static const char *const names[] = {"a", "b", "c"};
     for (int i = 0; i < 3; i++) lab_operator(&s, names[i], 1, i < 2 ? 3 : 15, 0);
     int32_t pins[] = {pinned ? 0 : -1, pinned ? 0 : -1, -1};
     lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_CALLS, .pins = pins});
     assert_int_equal(proved_by_all(&s), pinned ? SITU_NEVER_NS : 0);
-    lab_free(&s);
   }
 }
 
 TEST(lists_of_no_operator_of_the_problem_are_no_certificate) {
-  lab s = lab_mesh(1, 10);
+  OWN(lab) s = lab_mesh(1, 10);
   lab_operator(&s, "a", 1, 11, 0);
   lab_operator(&s, "b", 1, 1, 0);
   pose(&s, SITU_EXECUTION_STREAM, 0);
@@ -171,19 +163,17 @@ TEST(lists_of_no_operator_of_the_problem_are_no_certificate) {
   assert_int_equal(proved_by_list(&s, 2, (int64_t[]){-1, a}), PROVED_MALFORMED);
   assert_int_equal(proved_by_list(&s, 3, (int64_t[]){a, a, a}), SITU_NEVER_NS); /* counts once */
   assert_int_equal(proved_by_list(&s, 2, (int64_t[]){1 - a, 1 - a}), 0);
-  lab_free(&s);
 }
 
 /* Four memories of odd size, 562 bytes together, for 16 operators of even weights, 20 to 50, which are 560: in each
  * memory a byte at least is left over, so they do not fit. The sum does not say so, and there are too many ways to see
  * it. */
 TEST(too_many_ways_are_given_up) {
-  lab s = lab_mesh(4, 0);
+  OWN(lab) s = lab_mesh(4, 0);
   for (int32_t d = 0; d < 4; d++) s.devices[d].memory_bytes = (const int64_t[]){137, 139, 141, 145}[d];
   for (int32_t v = 0; v < 16; v++) lab_operator(&s, NULL, 1, 20 + 2 * v, 0);
   pose(&s, SITU_EXECUTION_CALLS, 0);
   assert_int_equal(proved_by_all(&s), PROVED_TOO_LONG);
-  lab_free(&s);
 }
 
 TEST_MAIN

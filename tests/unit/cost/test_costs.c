@@ -21,7 +21,7 @@ typedef struct work {
 
 /* A chain op0 -> op1 -> ... with one tensor each. */
 static situ_graph *chain(const work *works, int n) {
-  situ_graph_builder *b;
+  OWN(situ_graph_builder) *b = NULL;
   situ_graph *g;
   assert_int_equal(situ_graph_builder_new(&b, "chain", NULL), SITU_STATUS_OK);
   int32_t last = -1;
@@ -42,7 +42,6 @@ static situ_graph *chain(const work *works, int n) {
     last = t;
   }
   assert_int_equal(situ_graph_freeze(&g, b, NULL), SITU_STATUS_OK);
-  situ_graph_builder_free(b);
   return g;
 }
 
@@ -70,8 +69,8 @@ TEST(roofline_takes_the_slower_of_arithmetic_and_traffic) {
       {0, 0, 4096, SITU_DTYPE_F32},              /* no work: 0, without launch */
       {INT64_MAX, INT64_MAX, 0, SITU_DTYPE_F32}, /* traffic: 9223372036854775807 / 1.52925e12 = 6031304.3 s */
   };
-  situ_graph *g = chain(works, 6);
-  situ_platform *p = named("cpu+a100-80g");
+  OWN(situ_graph) *g = chain(works, 6);
+  OWN(situ_platform) *p = named("cpu+a100-80g");
   situ_costs *c = costs_of(g, p, &(situ_cost_options){.size = sizeof(situ_cost_options), .fusion = "none"});
   assert_int_equal(situ_costs_time_ns(c, p, 0, 1), 1333334 + 8000);
   assert_int_equal(situ_costs_time_ns(c, p, 1, 1), 1818182 + 8000);
@@ -90,8 +89,6 @@ TEST(roofline_takes_the_slower_of_arithmetic_and_traffic) {
   assert_int_equal(situ_costs_time_ns(c, p, 0, 1), 1000000 + 8000);
   assert_int_equal(situ_costs_time_ns(c, p, 2, 1), 800000 + 8000); /* 1.6312 / 2039 */
   situ_costs_free(c);
-  situ_platform_free(p);
-  situ_graph_free(g);
 }
 
 TEST(types_without_a_rate_take_their_neighbours) {
@@ -115,9 +112,9 @@ TEST(types_without_a_rate_take_their_neighbours) {
 
 TEST(transfers_add_up_over_their_hops) {
   work works[] = {{1, 1, 25200000, SITU_DTYPE_F32}, {1, 1, 1, SITU_DTYPE_F32}, {1, 1, 0, SITU_DTYPE_F32}};
-  situ_graph *g = chain(works, 3);
-  situ_platform *p = named("cpu+2*a100-80g+uhd770");
-  situ_costs *c = costs_of(g, p, NULL);
+  OWN(situ_graph) *g = chain(works, 3);
+  OWN(situ_platform) *p = named("cpu+2*a100-80g+uhd770");
+  OWN(situ_costs) *c = costs_of(g, p, NULL);
   /* 25.2 MB / 25.2 GB/s = 1 ms for each hop over PCIe 4, and 10 us of latency from the host, 20 us back. */
   assert_int_equal(situ_costs_transfer_ns(c, p, 0, 0, 1), 1010000);
   assert_int_equal(situ_costs_transfer_ns(c, p, 0, 1, 2), 2030000);
@@ -128,14 +125,11 @@ TEST(transfers_add_up_over_their_hops) {
   assert_int_equal(situ_costs_transfer_ns(c, p, 0, 0, 3), 2535000);
   assert_int_equal(situ_costs_transfer_ns(c, p, 0, 3, 2), 2545000 + 1010000);
   assert_int_equal(c->n_kinds, 8); /* none; to a GPU, back; to the integrated one, back; three ways by the host */
-  situ_costs_free(c);
-  situ_platform_free(p);
-  situ_graph_free(g);
 }
 
 TEST(equal_routes_are_one_kind_and_say_their_hops) {
-  situ_platform *p = named("cpu+100*v100-16g+t4-16g+2*h100-80g@nvlink");
-  arena *a = arena_new();
+  OWN(situ_platform) *p = named("cpu+100*v100-16g+t4-16g+2*h100-80g@nvlink");
+  OWN(arena) *a = arena_new();
   route_kinds kinds;
   assert_true(route_kinds_find(&kinds, a, p));
   /* none; PCIe 3 and 5 in both directions, NVLink 4; PCIe 3-3, 3-5 and 5-3. */
@@ -153,14 +147,12 @@ TEST(equal_routes_are_one_kind_and_say_their_hops) {
       }
       assert_int_equal(k, 0);
     }
-  arena_free(a);
-  situ_platform_free(p);
 }
 
 /* Law: making one link faster makes no transfer slower that goes the weighed size, 1 MiB. */
 TEST(a_faster_link_never_slows_a_transfer) {
   work works[] = {{1, 1, 1 << 20, SITU_DTYPE_F32}, {1, 1, 1, SITU_DTYPE_F32}};
-  situ_graph *g = chain(works, 2);
+  OWN(situ_graph) *g = chain(works, 2);
   rng r = rng_new(3);
   for (int round = 0; round < 100; round++) {
     enum { N = 6, L = 16 };
@@ -194,13 +186,12 @@ TEST(a_faster_link_never_slows_a_transfer) {
     situ_platform_free(p);
     situ_platform_free(q);
   }
-  situ_graph_free(g);
 }
 
 TEST(wrong_options_are_refused) {
   work works[] = {{1, 1, 1, SITU_DTYPE_F32}};
-  situ_graph *g = chain(works, 1);
-  situ_platform *p = named("cpu");
+  OWN(situ_graph) *g = chain(works, 1);
+  OWN(situ_platform) *p = named("cpu");
   situ_costs *c;
   situ_error error;
   assert_int_equal(
@@ -215,20 +206,17 @@ TEST(wrong_options_are_refused) {
         SITU_STATUS_BAD_ARGUMENT);
     assert_null(c);
   }
-  situ_platform_free(p);
-  situ_graph_free(g);
 }
 
 TEST(tables_of_another_graph_are_found_out) {
   work works[] = {{1, 1, 1, SITU_DTYPE_F32}, {1, 1, 1, SITU_DTYPE_F32}};
   situ_graph *g = chain(works, 1), *h = chain(works, 2);
   situ_platform *p = named("cpu+t4-16g"), *q = named("cpu+2*t4-16g");
-  situ_costs *c = costs_of(g, p, NULL);
+  OWN(situ_costs) *c = costs_of(g, p, NULL);
   assert_int_equal(costs_check(c, h, p, NULL), SITU_STATUS_BAD_ARGUMENT);
   assert_int_equal(costs_check(c, g, q, NULL), SITU_STATUS_BAD_ARGUMENT);
   c->time_ns[0] = -1;
   assert_int_equal(costs_check(c, g, p, NULL), SITU_STATUS_INTERNAL);
-  situ_costs_free(c);
   situ_platform_free(p);
   situ_platform_free(q);
   situ_graph_free(g);
@@ -237,8 +225,8 @@ TEST(tables_of_another_graph_are_found_out) {
 
 static situ_status with_table(situ_costs **out, const char *text, situ_error *error) {
   work works[] = {{1000, 0, 0, SITU_DTYPE_F32}, {1000, 0, 0, SITU_DTYPE_F32}};
-  situ_graph *g = chain(works, 2);
-  situ_platform *p = named("cpu+t4-16g");
+  OWN(situ_graph) *g = chain(works, 2);
+  OWN(situ_platform) *p = named("cpu+t4-16g");
   char path[64];
   snprintf(path, sizeof path, "costs-%ld.json", (long)getpid());
   assert_int_equal(file_write(path, text, strlen(text), NULL), SITU_STATUS_OK);
@@ -246,13 +234,11 @@ static situ_status with_table(situ_costs **out, const char *text, situ_error *er
       out, g, p, &(situ_cost_options){.size = sizeof(situ_cost_options), .table_path = path, .fusion = "none"}, error);
   unlink(path);
   if (status == SITU_STATUS_OK) assert_int_equal(costs_check(*out, g, p, NULL), SITU_STATUS_OK);
-  situ_platform_free(p);
-  situ_graph_free(g);
   return status;
 }
 
 TEST(measured_times_replace_estimates) {
-  situ_costs *c;
+  OWN(situ_costs) *c = NULL;
   situ_error error = {0};
   situ_status status =
       with_table(&c,
@@ -264,12 +250,11 @@ TEST(measured_times_replace_estimates) {
   assert_int_equal(c->time_ns[1 * 2 + 1], 2500); /* 0.0025 ms */
   assert_true(c->time_ns[1 * 2 + 0] == SITU_NEVER_NS);
   assert_string_equal(c->source, "roofline at usual efficiencies; 1 of 2 operators by the table \"a stopwatch\"");
-  situ_costs_free(c);
 }
 
 /* Who measured one device must see that the times of the other are still estimates. */
 TEST(devices_without_a_time_in_the_table_are_named) {
-  situ_costs *c;
+  OWN(situ_costs) *c = NULL;
   situ_error error = {0};
   situ_status status = with_table(&c,
                                   "{\"situ_costs\": 1, \"unit\": \"ms\", \"source\": \"a stopwatch\","
@@ -278,11 +263,10 @@ TEST(devices_without_a_time_in_the_table_are_named) {
   if (status != SITU_STATUS_OK) fail_msg("%s: %s", error.where, error.text);
   assert_string_equal(
       c->source, "roofline at usual efficiencies; 2 of 2 operators by the table \"a stopwatch\", estimates for t4-16g");
-  situ_costs_free(c);
 }
 
 TEST(measured_hand_overs_replace_those_of_the_platforms_links) {
-  situ_costs *c;
+  OWN(situ_costs) *c = NULL;
   situ_error error = {0};
   situ_status status = with_table(&c,
                                   "{\"situ_costs\": 1, \"unit\": \"us\", \"operators\": {}, \"links\": ["
@@ -293,7 +277,6 @@ TEST(measured_hand_overs_replace_those_of_the_platforms_links) {
   assert_in_range(c->transfer_ns[0][c->pair_kind[0 * 2 + 1]], 50000,
                   50001);                                          /* 50 us, and less than 1 ns for its bytes */
   assert_true(c->transfer_ns[0][c->pair_kind[1 * 2 + 0]] < 50000); /* the other way is as it was */
-  situ_costs_free(c);
 }
 
 TEST(malformed_tables_are_refused) {
@@ -346,7 +329,7 @@ TEST(malformed_tables_are_refused) {
 TEST(a_million_operators_cost_little) {
   const int n = rounds_of(1000000);
   situ_graph_builder *b;
-  situ_graph *g;
+  OWN(situ_graph) *g = NULL;
   assert_int_equal(situ_graph_builder_new(&b, "big", NULL), SITU_STATUS_OK);
   rng r = rng_new(1);
   for (int i = 0; i < n; i++) {
@@ -362,16 +345,13 @@ TEST(a_million_operators_cost_little) {
   }
   assert_int_equal(situ_graph_freeze(&g, b, NULL), SITU_STATUS_OK);
   situ_graph_builder_free(b);
-  situ_platform *p = named("cpu+a100-80g+v100-16g+t4-16g");
-  situ_costs *c;
+  OWN(situ_platform) *p = named("cpu+a100-80g+v100-16g+t4-16g");
+  OWN(situ_costs) *c = NULL;
   clock_t start = clock(); /* of the processor: others may use it too */
   assert_int_equal(situ_costs_estimate(&c, g, p, NULL, NULL), SITU_STATUS_OK);
   double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
   printf("costs of %d operators on 4 classes: %.3f s\n", n, seconds);
   assert_true(seconds < 3.0 * n / 1e6 + 0.1);
-  situ_costs_free(c);
-  situ_platform_free(p);
-  situ_graph_free(g);
 }
 
 static void hear(void *context, situ_log_level level, const char *text) {
@@ -381,8 +361,8 @@ static void hear(void *context, situ_log_level level, const char *text) {
 /* What was understood says nothing, two of three operators that were not are a warning. */
 TEST(operators_that_were_not_understood_are_a_warning) {
   work works[] = {{1, 1, 1, SITU_DTYPE_F32}, {1, 1, 1, SITU_DTYPE_F32}, {1, 1, 1, SITU_DTYPE_F32}};
-  situ_graph *g = chain(works, 3);
-  situ_platform *p = named("cpu");
+  OWN(situ_graph) *g = chain(works, 3);
+  OWN(situ_platform) *p = named("cpu");
   char warning[200] = "";
   situ_cost_options o = {.size = sizeof o, .log = hear, .log_context = warning};
   for (int v = 0; v < 3; v++) g->inferred[v] = true;
@@ -391,8 +371,6 @@ TEST(operators_that_were_not_understood_are_a_warning) {
   g->inferred[0] = g->inferred[2] = false;
   situ_costs_free(costs_of(g, p, &o));
   assert_ptr_equal(strstr(warning, "2 of 3 operators "), warning);
-  situ_platform_free(p);
-  situ_graph_free(g);
 }
 
 typedef struct known_times {
@@ -409,8 +387,8 @@ static int64_t tell_time(void *context, int32_t op, int32_t device) {
 /* Two equal GPUs are one class, so three operators on cpu+2*a100-80g are asked for six times. */
 TEST(times_from_memory_replace_estimates) {
   work works[] = {{1000, 1, 8, SITU_DTYPE_F32}, {1000, 1, 8, SITU_DTYPE_F32}, {1000, 1, 8, SITU_DTYPE_F32}};
-  situ_graph *g = chain(works, 3);
-  situ_platform *p = named("cpu+2*a100-80g");
+  OWN(situ_graph) *g = chain(works, 3);
+  OWN(situ_platform) *p = named("cpu+2*a100-80g");
   known_times known = {.time_ns = {77, SITU_NEVER_NS}};
   situ_cost_options o = {.size = sizeof o, .fusion = "none"};
   situ_costs *without = costs_of(g, p, &o);
@@ -446,8 +424,6 @@ TEST(times_from_memory_replace_estimates) {
   known.time_ns[0] = ((int64_t)1 << 54) + 1;
   assert_int_equal(situ_costs_estimate(&c, g, p, &o, &error), SITU_STATUS_BAD_ARGUMENT);
   assert_string_equal(error.where, "op0");
-  situ_platform_free(p);
-  situ_graph_free(g);
 }
 
 TEST_MAIN

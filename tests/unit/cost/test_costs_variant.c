@@ -39,14 +39,14 @@ static void check_equal(const situ_costs *c, const situ_costs *other, const situ
 }
 
 TEST(estimates_are_those_of_the_faster_machine) {
-  situ_model *model;
-  situ_platform *p;
-  situ_costs *c;
+  OWN(situ_model) *model = NULL;
+  OWN(situ_platform) *p = NULL;
+  OWN(situ_costs) *c = NULL;
   assert_int_equal(situ_model_read(&model, "builtin:vgg16", NULL, NULL), SITU_STATUS_OK);
   assert_int_equal(situ_platform_read(&p, "cpu+3*t4-16g", NULL), SITU_STATUS_OK);
   assert_int_equal(situ_costs_estimate(&c, model->graph, p, NULL, NULL), SITU_STATUS_OK);
   for (int k = 0; k < 2; k++) {
-    situ_platform *fast = k == 0 ? with(p, c, 2, 4, -1) : with(p, c, -1, 1, c->link_kind[0]);
+    OWN(situ_platform) *fast = k == 0 ? with(p, c, 2, 4, -1) : with(p, c, -1, 1, c->link_kind[0]);
     cost_change change = {fast, k == 0 ? 2 : -1, k == 0 ? -1 : c->link_kind[0], k == 0 ? 4 : 2};
     situ_costs *estimated, *changed = costs_changed(c, p, &change);
     assert_non_null(changed);
@@ -56,17 +56,13 @@ TEST(estimates_are_those_of_the_faster_machine) {
     assert_true(situ_costs_time_ns(changed, fast, 5, 1) == situ_costs_time_ns(c, p, 5, 1));
     situ_costs_free(estimated);
     situ_costs_free(changed);
-    situ_platform_free(fast);
   }
-  situ_costs_free(c);
-  situ_platform_free(p);
-  situ_model_free(model);
 }
 
 /* Times that nothing but a table could know: 40 ns on the first GPU become 10, never stays never, the twin keeps its
  * 40 ns, and a transfer of 8 bytes over both links of a way takes 4 + 8 instead of 8 + 8 ns. */
 TEST(times_of_a_table_are_divided) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   for (int32_t d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 0);
   for (int32_t d = 1; d < 3; d++) {
     lab_link(&s, d, 0, 0, -1);
@@ -79,7 +75,7 @@ TEST(times_of_a_table_are_divided) {
   for (int32_t d = 1; d < 3; d++) s.time_ns[b][d] = SITU_NEVER_NS;
   lab_tensor(&s, 0, 8, b, -1);
   lab_pose(&s, NULL);
-  situ_platform *fast = with(s.platform, s.costs, 1, 4, -1);
+  OWN(situ_platform) *fast = with(s.platform, s.costs, 1, 4, -1);
   cost_change device = {fast, 1, -1, 4}, links = {s.platform, -1, s.costs->link_kind[0], 2};
   situ_costs *c = costs_changed(s.costs, s.platform, &device), *x = costs_changed(s.costs, s.platform, &links);
   assert_int_equal(situ_costs_time_ns(c, fast, 0, 1), 10);
@@ -92,8 +88,6 @@ TEST(times_of_a_table_are_divided) {
   assert_int_equal(situ_costs_transfer_ns(x, s.platform, 0, 0, 1), 9);
   situ_costs_free(c);
   situ_costs_free(x);
-  situ_platform_free(fast);
-  lab_free(&s);
 }
 
 TEST_MAIN

@@ -80,7 +80,7 @@ TEST(times_are_arithmetic_and_unpacking) {
                    .memory_bytes = SITU_UNLIMITED_BYTES,
                    .shares_memory_with = -1,
                    .is_host = true};
-  situ_platform *p;
+  OWN(situ_platform) *p = NULL;
   situ_graph_builder *b;
   situ_graph *g;
   situ_costs *c;
@@ -120,7 +120,6 @@ TEST(times_are_arithmetic_and_unpacking) {
     situ_costs_free(c);
     situ_graph_free(g);
   }
-  situ_platform_free(p);
 }
 
 TEST_MAIN

@@ -66,7 +66,7 @@ static int64_t added_ns(const situ_graph *g, const situ_platform *p, const char 
 
 TEST(devices_of_other_machines_pay_the_network) {
   situ_platform *given = machines(), *p;
-  situ_graph *g = ends_of_model();
+  OWN(situ_graph) *g = ends_of_model();
   assert_true(ends_matter(g, given));
   assert_int_equal(ends_platform(&p, given, NULL), SITU_STATUS_OK);
   assert_string_equal(p->class_name[1], "gpu:gpu0");
@@ -82,7 +82,6 @@ TEST(devices_of_other_machines_pay_the_network) {
   assert_int_equal(added_ns(g, p, "llama.cpp", 1, 3), (700 + 150000 + 1000) / 4);
   g->n_ends = 0;
   assert_false(ends_matter(g, p));
-  situ_graph_free(g);
   situ_platform_free(p);
   situ_platform_free(given);
 }
@@ -90,7 +89,7 @@ TEST(devices_of_other_machines_pay_the_network) {
 /* 704 and 176 ns of network, 1000 ns of work, on a device or over a network twice as fast. */
 TEST(a_faster_device_has_the_same_network) {
   situ_platform *given = machines(), *p;
-  situ_graph *g = ends_of_model();
+  OWN(situ_graph) *g = ends_of_model();
   situ_cost_options o = SITU_COST_OPTIONS_INIT;
   situ_costs *c, *faster;
   o.efficiency = 1;
@@ -107,7 +106,6 @@ TEST(a_faster_device_has_the_same_network) {
   assert_int_equal(situ_costs_time_ns(faster, p, 0, 1), 1000);
   situ_costs_free(faster);
   situ_costs_free(c);
-  situ_graph_free(g);
   situ_platform_free(p);
   situ_platform_free(given);
 }

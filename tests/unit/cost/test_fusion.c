@@ -288,18 +288,16 @@ TEST(what_is_known_before_a_run_takes_no_time_to_send) {
   int32_t x = add(&n, WORK("Conv", 8000, .outside = 80), -1);
   add(&n, WORK("Expand", 80), x, shape, -1);
   fuse(&n, NULL);
-  situ_platform *p;
+  OWN(situ_platform) *p = NULL;
   assert_int_equal(situ_platform_read(&p, "cpu+v100-16g", NULL), SITU_STATUS_OK);
   static const char *const profiles[] = {"none", "generic"};
   for (int k = 0; k < 2; k++) {
-    situ_costs *c;
+    OWN(situ_costs) *c = NULL;
     situ_cost_options o = {.size = sizeof o, .fusion = profiles[k]};
     assert_int_equal(situ_costs_estimate(&c, n.g, p, &o, NULL), SITU_STATUS_OK);
     assert_int_equal(situ_costs_transfer_ns(c, p, n.tensor[shape], 0, 1) == 0, k);
     assert_true(situ_costs_transfer_ns(c, p, n.tensor[x], 0, 1) > 0);
-    situ_costs_free(c);
   }
-  situ_platform_free(p);
   net_free(&n);
 }
 
@@ -328,7 +326,7 @@ TEST(the_head_has_the_time_of_its_kernel) {
                    .memory_bytes = SITU_UNLIMITED_BYTES,
                    .launch_ns = 1000,
                    .shares_memory_with = -1};
-  situ_platform *p;
+  OWN(situ_platform) *p = NULL;
   assert_int_equal(platform_new(&p, "p", &d, 1, NULL, 0, NULL), SITU_STATUS_OK);
   static const struct {
     const char *engine, *fusion;
@@ -340,11 +338,10 @@ TEST(the_head_has_the_time_of_its_kernel) {
               {NULL, "ort-cuda", {1285, 0, 1200}},          /* 228 bytes for the first two */
               {"onnxruntime", "none", {1475, 1410, 1400}}}; /* 1.2 launches */
   for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
-    situ_costs *c;
+    OWN(situ_costs) *c = NULL;
     situ_cost_options o = {.size = sizeof o, .fusion = rows[k].fusion, .engine = rows[k].engine, .efficiency = 0.8};
     assert_int_equal(situ_costs_estimate(&c, n.g, p, &o, NULL), SITU_STATUS_OK);
     for (int32_t v = 0; v < 3; v++) assert_int_equal(situ_costs_time_ns(c, p, v, 0), rows[k].time[v]);
-    situ_costs_free(c);
   }
   situ_error error;
   situ_costs *c;
@@ -354,7 +351,6 @@ TEST(the_head_has_the_time_of_its_kernel) {
   o = (situ_cost_options){.size = sizeof o, .engine = "steam"};
   assert_int_equal(situ_costs_estimate(&c, n.g, p, &o, &error), SITU_STATUS_BAD_ARGUMENT);
   assert_non_null(strstr(error.text, "steam"));
-  situ_platform_free(p);
   net_free(&n);
 }
 
@@ -365,7 +361,7 @@ TEST(tables_part_and_make_kernels) {
   int32_t v = add(&n, WORK("Conv", 80, .outside = 100), -1);
   for (int i = 0; i < 3; i++) v = add(&n, WORK(i == 1 ? "MaxPool" : "Relu", 80), v, -1);
   fuse(&n, NULL);
-  situ_platform *p;
+  OWN(situ_platform) *p = NULL;
   assert_int_equal(situ_platform_read(&p, "cpu+v100-16g", NULL), SITU_STATUS_OK);
   static const struct {
     const char *table;
@@ -384,7 +380,7 @@ TEST(tables_part_and_make_kernels) {
     assert_non_null(f);
     fprintf(f, "{\"situ_costs\": 1, \"unit\": \"ns\", %s}", rows[k].table);
     fclose(f);
-    situ_costs *c;
+    OWN(situ_costs) *c = NULL;
     situ_error error = {0};
     situ_cost_options o = {.size = sizeof o, .table_path = path};
     if (situ_costs_estimate(&c, n.g, p, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
@@ -393,14 +389,11 @@ TEST(tables_part_and_make_kernels) {
       assert_int_equal(situ_costs_kernel(c, u), rows[k].kernel[u]);
       assert_true(rows[k].cpu_ns[u] < 0 ? time > 0 : time == rows[k].cpu_ns[u]);
     }
-    situ_costs *twice = costs_copies(c, 2);
+    OWN(situ_costs) *twice = costs_copies(c, 2);
     assert_non_null(twice);
     for (int32_t u = 0; u < 8; u++) assert_int_equal(situ_costs_kernel(twice, u), rows[k].kernel[u % 4] + u / 4 * 4);
-    situ_costs_free(twice);
-    situ_costs_free(c);
   }
   unlink(path);
-  situ_platform_free(p);
   net_free(&n);
 }
 
@@ -433,11 +426,10 @@ static bool in_order(const situ_graph *g, const int32_t *group, arena *a) {
 
 static void assert_in_order(const situ_graph *g, const char *name) {
   for (int32_t k = 0; situ_fusion_profile_at(k); k++) {
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     fusion f;
     assert_true(fusion_find(&f, g, fusion_profile_find(situ_fusion_profile_at(k))->rules, NULL, NULL, a));
     if (f.group && !in_order(g, f.group, a)) fail_msg("%s: %s makes a circle", name, situ_fusion_profile_at(k));
-    arena_free(a);
   }
 }
 
@@ -509,9 +501,9 @@ TEST(networks_become_the_kernels_that_engines_run) {
   } rows[] = {
       {"builtin:resnet50", 56, 56, 216}, {"builtin:bert-base", 110, 125, 0}, {"builtin:mobilenet-v2", 54, 54, 0}};
   for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
-    situ_model *m;
+    OWN(situ_model) *m = NULL;
     fusion f;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     assert_int_equal(situ_model_read(&m, rows[k].model, NULL, NULL), SITU_STATUS_OK);
     const situ_graph *g = situ_model_graph(m);
     assert_true(fusion_find(&f, g, fusion_profile_find(NULL)->rules, NULL, NULL, a));
@@ -521,8 +513,6 @@ TEST(networks_become_the_kernels_that_engines_run) {
     assert_in_range(f.n_working, rows[k].least, rows[k].most);
     if (rows[k].megabytes > 0)
       assert_true(bytes / 1e6 > 0.98 * rows[k].megabytes && bytes / 1e6 < 1.02 * rows[k].megabytes);
-    situ_model_free(m);
-    arena_free(a);
   }
 }
 
@@ -531,9 +521,9 @@ TEST(no_lone_activation_is_left) {
   static const char *const models[] = {"resnet50", "mobilenet-v2", "inception-v3", "bert-base", "vgg16"};
   for (int k = 0; k < 5; k++) {
     char name[64];
-    situ_model *m;
+    OWN(situ_model) *m = NULL;
     fusion f;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     snprintf(name, sizeof name, "builtin:%s", models[k]);
     assert_int_equal(situ_model_read(&m, name, NULL, NULL), SITU_STATUS_OK);
     const situ_graph *g = situ_model_graph(m);
@@ -551,8 +541,6 @@ TEST(no_lone_activation_is_left) {
         if (of != FUSION_NONE) fail_msg("%s: %s is alone", name, g->name[v]);
       }
     }
-    situ_model_free(m);
-    arena_free(a);
   }
 }
 

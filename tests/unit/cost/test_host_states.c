@@ -50,12 +50,11 @@ static situ_graph *step_of(bool offload) {
 
 static int64_t update_in(const situ_graph *g, const situ_platform *p, int32_t d, cost_scene scene) {
   situ_cost_options o = SITU_COST_OPTIONS_INIT;
-  situ_costs *c;
+  OWN(situ_costs) *c = NULL;
   o.efficiency = 1;
   assert_int_equal(costs_estimate(&c, &(cost_step){.graph = g, .repeats = 1}, 1, p, &o, NULL, &scene, NULL),
                    SITU_STATUS_OK);
   int64_t ns = situ_costs_time_ns(c, p, situ_graph_find(g, "update(product)"), d);
-  situ_costs_free(c);
   return ns;
 }
 
@@ -65,7 +64,7 @@ static int64_t update_ns(const situ_graph *g, const situ_platform *p, int32_t d,
 
 /* The device itself moves 2 x 2000 bytes for 4 inputs: 1000 bytes. The host moves 28 bytes a weight in a step. */
 TEST(a_step_sends_gradients_updates_and_sends_weights) {
-  situ_platform *p = machine(true);
+  OWN(situ_platform) *p = machine(true);
   situ_graph *g = step_of(true), *own = step_of(false);
   static const bool one[] = {false, false, true};
   int64_t there = 70 + 2000, back = 50 + 2000, host = 28000 / 2;
@@ -76,7 +75,6 @@ TEST(a_step_sends_gradients_updates_and_sends_weights) {
   assert_in_range(update_ns(g, p, CPU, NULL) - (500 + host / 4), 0, 1);
   situ_graph_free(g);
   situ_graph_free(own);
-  situ_platform_free(p);
 }
 
 TEST(the_host_has_so_much_less_memory) {

@@ -73,9 +73,9 @@ static int64_t fetched_ns(const situ_costs *c, const situ_platform *p, int32_t v
 
 TEST(products_of_many_tokens_fetch_their_weights) {
   static const bool without_gpus[] = {false, true, true, false};
-  situ_platform *p = machine(SITU_UNLIMITED_BYTES);
+  OWN(situ_platform) *p = machine(SITU_UNLIMITED_BYTES);
   for (int64_t tokens = 31; tokens <= 32; tokens++) {
-    situ_graph *g = step_of(tokens);
+    OWN(situ_graph) *g = step_of(tokens);
     situ_costs *c = costs_of(g, p, "llama.cpp", NULL), *alone = costs_of(g, p, "llama.cpp", without_gpus),
                *other = costs_of(g, p, "generic", NULL);
     bool fetches = tokens == 32;
@@ -89,24 +89,20 @@ TEST(products_of_many_tokens_fetch_their_weights) {
     situ_costs_free(c);
     situ_costs_free(alone);
     situ_costs_free(other);
-    situ_graph_free(g);
   }
-  situ_platform_free(p);
 }
 
 /* 16,000 bytes of weights: two accelerators of 8000 hold them, two of 7999 do not. */
 TEST(the_copy_needs_memory_where_weights_exceed_the_accelerators) {
   static const bool without_gpu1[] = {false, false, true, false};
   const cost_engine *engine = cost_engine_find("llama.cpp");
-  situ_graph *g = step_of(1);
+  OWN(situ_graph) *g = step_of(1);
   for (int k = 0; k < 2; k++) {
-    situ_platform *p = machine(k ? 7999 : 8000);
+    OWN(situ_platform) *p = machine(k ? 7999 : 8000);
     assert_int_equal(offloaded_bytes(g, p, engine, NULL), k ? WEIGHT : 0);
     assert_int_equal(offloaded_bytes(g, p, engine, without_gpu1), WEIGHT);
     assert_int_equal(offloaded_bytes(g, p, cost_engine_find("generic"), NULL), 0);
-    situ_platform_free(p);
   }
-  situ_graph_free(g);
 }
 
 TEST_MAIN

@@ -32,7 +32,7 @@ static situ_platform *machine(bool linked) {
 
 /* One operator hands 1,000 bytes to another. */
 static situ_graph *two_operators(void) {
-  situ_graph_builder *b;
+  OWN(situ_graph_builder) *b = NULL;
   situ_graph *g;
   situ_operator op = SITU_OPERATOR_INIT;
   situ_tensor tensor = SITU_TENSOR_INIT;
@@ -45,20 +45,17 @@ static situ_graph *two_operators(void) {
   int32_t second = situ_graph_builder_add_operator(b, &op);
   situ_graph_builder_add_use(b, second, situ_graph_builder_add_tensor(b, first, &tensor));
   assert_int_equal(situ_graph_freeze(&g, b, NULL), SITU_STATUS_OK);
-  situ_graph_builder_free(b);
   return g;
 }
 
 /* The time of 1,000 bytes between two devices. */
 static int64_t handed_ns(const situ_platform *p, const char *engine, int32_t from, int32_t to) {
   situ_cost_options o = SITU_COST_OPTIONS_INIT;
-  situ_graph *g = two_operators();
-  situ_costs *c;
+  OWN(situ_graph) *g = two_operators();
+  OWN(situ_costs) *c = NULL;
   o.engine = engine;
   assert_int_equal(situ_costs_estimate(&c, g, p, &o, NULL), SITU_STATUS_OK);
   int64_t ns = situ_costs_transfer_ns(c, p, 0, from, to);
-  situ_costs_free(c);
-  situ_graph_free(g);
   return ns;
 }
 
@@ -81,10 +78,9 @@ TEST(what_passes_through_the_host_waits_longer) {
 }
 
 TEST(a_link_of_its_own_is_taken) {
-  situ_platform *p = machine(true);
+  OWN(situ_platform) *p = machine(true);
   assert_false(relayed_matter(cost_engine_find("llama.cpp"), p));
   assert_int_equal(handed_ns(p, "llama.cpp", 1, 2), 150000 + 5 + 1000);
-  situ_platform_free(p);
 }
 
 TEST_MAIN

@@ -64,8 +64,8 @@ static situ_costs *costs_of(const situ_graph *g, const situ_platform *p, const b
 /* 4000 bytes are 1000 ns on gpu0, 500 on gpu1, 4000 on the CPU; over the link they arrive after 4050. */
 TEST(weights_are_copied_and_caches_are_not) {
   static const bool without_gpu0[] = {false, true, false}, alone[] = {false, true, true};
-  situ_platform *p = machine();
-  situ_graph *g = product_and_attention();
+  OWN(situ_platform) *p = machine();
+  OWN(situ_graph) *g = product_and_attention();
   situ_costs *c = costs_of(g, p, NULL);
   assert_int_equal(situ_costs_time_ns(c, p, 0, GPU0), 1000);
   assert_int_equal(situ_costs_time_ns(c, p, 0, CPU), 1000 + 4050);
@@ -79,19 +79,16 @@ TEST(weights_are_copied_and_caches_are_not) {
   assert_int_equal(situ_costs_time_ns(c, p, 0, CPU), 4000);
   assert_int_equal(c->streamed_to[p->class_of[CPU]], -1);
   situ_costs_free(c);
-  situ_graph_free(g);
-  situ_platform_free(p);
 }
 
 /* 7 bytes a nanosecond, whatever the link: 50 ns and 1000 for 7000 bytes. */
 TEST(memory_that_is_not_pinned_limits_the_copy) {
-  situ_platform *p = machine();
+  OWN(situ_platform) *p = machine();
   for (int32_t l = 0; l < p->n_links; l++) p->links[l].bytes_per_s = 50e9;
   int32_t from = p->memory_of[CPU], to = p->memory_of[GPU0];
   assert_int_equal(streamed_copy_ns(p, from, to, 7000, 1, PAGEABLE_BYTES_PER_S), 50 + 1000);
   assert_int_equal(streamed_copy_ns(p, from, to, 7000, 1, HUGE_VAL), 50 + 140);
   assert_int_equal(streamed_copy_ns(p, from, to, 7000, 0.1, PAGEABLE_BYTES_PER_S), 50 + 1400);
-  situ_platform_free(p);
 }
 
 TEST_MAIN

@@ -160,7 +160,7 @@ static void put_together(world *w, int32_t v, bool reduce, bool gather) {
 }
 
 static void build(world *w, situ_graph **out, rng *r) {
-  situ_graph_builder *b;
+  OWN(situ_graph_builder) *b = NULL;
   situ_error error = {0};
   int64_t dims[] = {1, WIDTH};
   *w = (world){.n = 2 + (int32_t)rng_below(r, MOST - 1), .k = 2 + (int32_t)rng_below(r, MEMBERS - 1)};
@@ -189,7 +189,6 @@ static void build(world *w, situ_graph **out, rng *r) {
     compute(w, v, w->truth[v], w->truth[w->input[v][0]], w->truth[w->input[v][inputs_of(s) == 2]]);
   }
   must(situ_graph_freeze(out, b, &error), &error);
-  situ_graph_builder_free(b);
 }
 
 TEST(members_together_give_what_one_device_gives) {
@@ -197,9 +196,9 @@ TEST(members_together_give_what_one_device_gives) {
   static world w;
   for (int32_t round = 0; round < rounds_of(20000); round++) {
     rng r = rng_new((uint64_t)round);
-    situ_graph *g;
+    OWN(situ_graph) *g = NULL;
     tensor_split split;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     build(&w, &g, &r);
     assert_true(tensor_split_find(&split, g, a));
     for (int32_t v = 0; v < w.n; v++) {
@@ -215,8 +214,6 @@ TEST(members_together_give_what_one_device_gives) {
       if (g->use_start[v] == g->use_start[v + 1]) assert_true(w.has[v][0].all);
       if (w.has[v][0].all) assert_memory_equal(w.has[v][w.k - 1].value[ALL], w.truth[v], sizeof(vector));
     }
-    situ_graph_free(g);
-    arena_free(a);
   }
   assert_true(n_split > n_reduced && n_reduced > n_gathered && n_gathered > 0);
 }
@@ -227,9 +224,9 @@ TEST(members_hold_what_the_group_holds) {
   int64_t n_full = 0;
   for (int32_t round = 0; round < rounds_of(4000); round++) {
     rng r = rng_new((uint64_t)round);
-    situ_graph *g;
+    OWN(situ_graph) *g = NULL;
     tensor_split split;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     build(&w, &g, &r);
     assert_true(tensor_split_find(&split, g, a));
     int64_t memory[MEMBERS], held = 0;
@@ -248,8 +245,6 @@ TEST(members_hold_what_the_group_holds) {
     }
     n_full += held > 0;
     for (int32_t i = 0; i < w.k && held > 0; i++) assert_true(own[i] <= (double)memory[i] + 0.001);
-    situ_graph_free(g);
-    arena_free(a);
   }
   assert_true(n_full > 0);
 }
@@ -263,11 +258,11 @@ TEST(a_decoder_reduces_twice_in_each_layer) {
               {"builtin:moe?layers=3&hidden=64&heads=8&kv_heads=4&ffn=96&vocab=50&tokens=1&context=16", 7},
               {"builtin:gpt2?layers=3&hidden=64&heads=8&seq=16&vocab=50", 7}};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-    situ_model *m;
+    OWN(situ_model) *m = NULL;
     situ_error error = {0};
     situ_read_options options = SITU_READ_OPTIONS_INIT;
     tensor_split split;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     must(situ_model_read(&m, rows[k].model, &options, &error), &error);
     const situ_graph *g = m->graph;
     assert_true(tensor_split_find(&split, g, a));
@@ -278,8 +273,6 @@ TEST(a_decoder_reduces_twice_in_each_layer) {
       if (strstr(g->name[v], "attention.scores")) assert_int_equal(split.ways[v], k == 2 ? 8 : 4);
     }
     if (reduces != rows[k].reduces || gathers > 1) fail_msg("%s: %d, %d", rows[k].model, reduces, gathers);
-    situ_model_free(m);
-    arena_free(a);
   }
 }
 
@@ -322,15 +315,13 @@ TEST(merged_heads_are_columns) {
                                      {"Reshape", 3, {1, 2, 32}},
                                      {"LayerNormalization", 3, {1, 2, 32}}};
   enum { LINKS = sizeof links / sizeof *links };
-  situ_graph *g;
+  OWN(situ_graph) *g = NULL;
   tensor_split split;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   split_chain(&split, links, LINKS, a, &g);
   for (int32_t v = 0; v < LINKS; v++) assert_int_equal(split.gathered_bytes[v], v == LINKS - 2 ? 64 : 0);
   assert_int_equal(split.ways[3], 4);
   assert_int_equal(split.ways[LINKS - 1], 1);
-  situ_graph_free(g);
-  arena_free(a);
 }
 
 /* A mean over an image treats its channels apart, whatever their number; one over columns needs them all, also where
@@ -340,15 +331,13 @@ TEST(a_mean_along_columns_needs_them_all) {
       {{"Conv", 4, {1, 32, 5, 5}}, {"Relu", 4, {1, 32, 5, 5}}, {"ReduceMean", 4, {1, 32, 1, 1}}},
       {{"MatMul", 3, {1, 5, 32}}, {"Pow", 3, {1, 5, 32}}, {"ReduceMean", 3, {1, 5, 1}}}};
   for (int32_t k = 0; k < 2; k++) {
-    situ_graph *g;
+    OWN(situ_graph) *g = NULL;
     tensor_split split;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     split_chain(&split, rows[k], 3, a, &g);
     assert_int_equal(split.ways[2], k == 0 ? 32 : 1);
     assert_int_equal(split.gathered_bytes[1], k == 0 ? 0 : 64);
     assert_int_equal(split.made[1], HOLDS_PART);
-    situ_graph_free(g);
-    arena_free(a);
   }
 }
 
@@ -393,19 +382,17 @@ TEST(sums_of_many_numbers_are_sent_in_16_bits) {
     tensor.dims = dims;
     tensor.size_bytes = 65536 * (wide ? 4 : 2);
     situ_graph_builder_add_tensor(b, v, &tensor);
-    situ_graph *g;
+    OWN(situ_graph) *g = NULL;
     assert_int_equal(situ_graph_freeze(&g, b, NULL), SITU_STATUS_OK);
     situ_graph_builder_free(b);
     int64_t reduced = tensor.size_bytes, ways = 1024, gathered = 0;
     tensor_split s = {.graph = g, .ways = &ways, .reduced_bytes = &reduced, .gathered_bytes = &gathered}, sent;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     assert_true(tensor_split_narrow(&sent, &s, 2, a));
     assert_int_equal(sent.reduced_bytes[0], 65536 * 2);
     assert_true(tensor_split_narrow(&sent, &s, 3, a));
     assert_int_equal(sent.reduced_bytes[0], reduced);
     assert_int_equal(s.reduced_bytes[0], tensor.size_bytes);
-    arena_free(a);
-    situ_graph_free(g);
   }
 }
 

@@ -40,9 +40,9 @@ static sums count_sums(const tensor_split *s) {
 
 TEST(backward_passes_reduce_twice_in_each_layer) {
   for (int again = 0; again < 2; again++) {
-    situ_model *m = step_of(again ? "all" : NULL);
+    OWN(situ_model) *m = step_of(again ? "all" : NULL);
     tensor_split s;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     assert_true(training_split_find(&s, m->graph, a));
     sums found = count_sums(&s);
     /* after attention and feed-forward part, and of the lookup; backward of their inputs, and of the head's input;
@@ -51,16 +51,14 @@ TEST(backward_passes_reduce_twice_in_each_layer) {
     assert_int_equal(found.n[SITU_PHASE_FORWARD], 2 * LAYERS + 1);
     assert_int_equal(found.n[SITU_PHASE_BACKWARD], 2 * LAYERS + 1);
     assert_int_equal(found.n[SITU_PHASE_RECOMPUTE], again ? LAYERS : 0);
-    situ_model_free(m);
-    arena_free(a);
   }
 }
 
 TEST(gradients_and_updates_split_as_their_operators) {
-  situ_model *m = step_of("2");
+  OWN(situ_model) *m = step_of("2");
   const situ_graph *g = m->graph;
   tensor_split s;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   int32_t n_split = 0, n_whole = 0;
   assert_true(training_split_find(&s, g, a));
   for (int32_t v = 0; v < g->n_operators; v++) {
@@ -72,16 +70,14 @@ TEST(gradients_and_updates_split_as_their_operators) {
   }
   assert_int_equal(n_split, 7 * LAYERS + 2); /* q, k, v, o, gate, up, down; embedding and head */
   assert_int_equal(n_whole, 2 * LAYERS + 1); /* norms */
-  situ_model_free(m);
-  arena_free(a);
 }
 
 /* Of heads each of four members has a quarter, of the residual stream all. */
 TEST(members_hold_parts_once_and_whole_tensors_each) {
-  situ_model *m = step_of(NULL);
+  OWN(situ_model) *m = step_of(NULL);
   const situ_graph *g = m->graph;
   tensor_split s;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   assert_true(training_split_find(&s, g, a));
   int32_t n_parts = 0, n_whole = 0;
   for (int32_t t = 0; t < g->n_tensors; t++) {
@@ -96,8 +92,6 @@ TEST(members_hold_parts_once_and_whole_tensors_each) {
     }
   }
   assert_true(n_parts >= 2 * LAYERS && n_whole >= 2 * LAYERS);
-  situ_model_free(m);
-  arena_free(a);
 }
 
 TEST_MAIN

@@ -16,11 +16,10 @@ static situ_status sample(void *context, int32_t candidate, int64_t *time_ns, si
 }
 
 static int32_t run(race_lane *lanes, int32_t n, int32_t rounds, script *s) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   int32_t winner = -2;
   assert_int_equal(race_run(lanes, n, rounds, sample, NULL, s, &winner, a, NULL), SITU_STATUS_OK);
   for (int32_t i = 0; i < n; i++) lanes[i].times_ns = NULL;
-  arena_free(a);
   return winner;
 }
 

@@ -39,7 +39,7 @@ static measure_options replay(const char *path) { return (measure_options){.repl
 
 static void a_trial_has_the_median_of_its_times_by_those_of_the_reference(void **state) {
   (void)state;
-  lab l = two_operators();
+  OWN(lab) l = two_operators();
   trials t;
   measure_options o = replay("trials.json");
   write_log("trials.json");
@@ -55,12 +55,11 @@ static void a_trial_has_the_median_of_its_times_by_those_of_the_reference(void *
   /* The last race: device 1 (200 ns), then the best others, device 0 and ab, both of 300 ns by their trials. */
   assert_int_equal(trials_race(&t, NULL), SITU_STATUS_BAD_INPUT); /* lane 2 has one time only */
   trials_end(&t);
-  lab_free(&l);
 }
 
 static void another_search_than_that_of_the_log_is_refused(void **state) {
   (void)state;
-  lab l = two_operators();
+  OWN(lab) l = two_operators();
   trials t;
   situ_error error = {0};
   measure_options o = replay("trials.json");
@@ -69,12 +68,11 @@ static void another_search_than_that_of_the_log_is_refused(void **state) {
   assert_true(trials_time(&t, &(placement){.device = ba}) == SITU_NEVER_NS);
   assert_true(t.over && t.status == SITU_STATUS_BAD_INPUT && strstr(t.failure.text, "another placement"));
   trials_end(&t);
-  lab_free(&l);
 }
 
 static void the_winner_of_the_last_race_is_the_best(void **state) {
   (void)state;
-  lab l = two_operators();
+  OWN(lab) l = two_operators();
   trials t;
   text_buffer log = {0};
   text_add(&log, "{\"situ_trials\": 1, \"budget\": 3, \"trials\": [");
@@ -94,7 +92,6 @@ static void the_winner_of_the_last_race_is_the_best(void **state) {
   assert_int_equal(trials_race(&t, NULL), SITU_STATUS_OK);
   assert_int_equal(t.best, 1);
   trials_end(&t);
-  lab_free(&l);
 }
 
 int main(void) {

@@ -10,11 +10,10 @@
 
 /* What the bound says; its certificate, where there is one, must prove what it claims. */
 static int64_t bound_of(const situ_problem *p) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   certificate proof;
   int64_t lower = proved_bound(&proof, &cut_vertex_bound, p, a);
   if (proof.kind) assert_true(proof.lower_ns <= lower && proved_claim(p, &proof));
-  arena_free(a);
   return lower;
 }
 
@@ -25,7 +24,7 @@ TEST(diamonds_in_a_row_are_added_up) {
   for (int32_t k = 0; k < 4; k++) {
     int64_t size = k % 2 ? 2 : 12;
     int32_t n_diamonds = 1 + k / 2;
-    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     for (int32_t v = 0; v < 4 * n_diamonds; v++) {
       char name[8];
       snprintf(name, sizeof name, "%d", (int)v);
@@ -39,7 +38,6 @@ TEST(diamonds_in_a_row_are_added_up) {
     }
     lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
     assert_int_equal(bound_of(s.problem), n_diamonds * (k % 2 ? 14 : 22));
-    lab_free(&s);
   }
 }
 
@@ -48,7 +46,7 @@ TEST(diamonds_in_a_row_are_added_up) {
 TEST(on_chains_it_is_the_optimum) {
   for (uint64_t seed = 1; seed <= 200; seed++) {
     rng r = rng_new(seed);
-    lab s = lab_mesh(2 + (int32_t)(seed % 2), SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(2 + (int32_t)(seed % 2), SITU_UNLIMITED_BYTES);
     int32_t n = 2 + (int32_t)rng_below(&r, 6);
     for (int32_t v = 0; v < n; v++) {
       char name[8];
@@ -59,7 +57,6 @@ TEST(on_chains_it_is_the_optimum) {
     }
     lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
     assert_int_equal(bound_of(s.problem), brute_force(s.problem, NULL));
-    lab_free(&s);
   }
 }
 
@@ -68,7 +65,7 @@ TEST(on_chains_it_is_the_optimum) {
 TEST(the_least_work_is_left_out_first) {
   static const int64_t time_ns[4] = {3, 1, 2, 5};
   static const bool expected[3][4] = {{false, true, true, false}, {false, true, false, false}, {false}};
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 4; v++) lab_operator(&s, (const char *[]){"a", "b", "c", "d"}[v], time_ns[v], 0, 0);
   for (int32_t v = 0; v < 3; v++) lab_tensor(&s, v, 1, 3, -1);
   lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
@@ -79,12 +76,11 @@ TEST(the_least_work_is_left_out_first) {
     assert_true(thin_until(deleted, &g, largest, s.arena));
     assert_memory_equal(deleted, expected[largest - 1], sizeof deleted);
   }
-  lab_free(&s);
 }
 
 /* The same with the first of least work, and with nothing else to leave out. */
 TEST(the_first_operator_may_be_left_out) {
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 3; v++) lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 1 + v, 0, 0);
   lab_tensor(&s, 0, 1, 2, -1);
   lab_tensor(&s, 1, 1, 2, -1);
@@ -93,7 +89,6 @@ TEST(the_first_operator_may_be_left_out) {
   bool deleted[3];
   assert_true(thin_whole(&g, s.problem, s.arena) && thin_until(deleted, &g, 1, s.arena));
   assert_true(deleted[0] && !deleted[1] && !deleted[2]);
-  lab_free(&s);
 }
 
 /* Between a and z, 1 ns each, two rows of 20 operators of 10 ns, with more tensors than a block holds. Each of one row
@@ -101,7 +96,7 @@ TEST(the_first_operator_may_be_left_out) {
  * it has gone, and the other stays, 1 + 200 + 1. */
 TEST(what_is_too_large_is_thinned) {
   enum { ROW = 20, N = 2 * ROW + 2 };
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < N; v++) {
     char name[8];
     snprintf(name, sizeof name, "%d", (int)v);
@@ -112,13 +107,12 @@ TEST(what_is_too_large_is_thinned) {
     for (int32_t i = 0; i < 6; i++) lab_tensor(&s, v, 1, v % ROW == 0 ? N - 1 : v + 1, -1);
   lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   assert_int_equal(bound_of(s.problem), 202);
-  lab_free(&s);
 }
 
 /* On one device, a, 20 operators of 10 ns side by side and z: too many to search, and what leads over one of the 20
  * takes 12 ns, whatever is left out. */
 TEST(what_is_given_up_still_takes_its_longest_way) {
-  lab s = lab_mesh(1, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(1, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 22; v++) {
     char name[8];
     snprintf(name, sizeof name, "%d", (int)v);
@@ -131,7 +125,6 @@ TEST(what_is_given_up_still_takes_its_longest_way) {
   lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   int64_t lower = bound_of(s.problem);
   assert_true(lower >= 12 && lower <= 202);
-  lab_free(&s);
 }
 
 /* Diamonds in a row, each with `beside` operators between its ends, on devices with times of their own. */
@@ -160,7 +153,7 @@ static lab random_diamonds(uint64_t seed, int32_t beside) {
 TEST(what_a_lesser_search_found_is_not_taken_over) {
   int32_t n_lesser = 0;
   for (uint64_t seed = 1; seed <= 40; seed++) {
-    lab s = random_diamonds(seed, 5);
+    OWN(lab) s = random_diamonds(seed, 5);
     const situ_problem *p = s.problem;
     budget unlimited = budget_new(0, 0, NULL, NULL);
     block_machine m;
@@ -179,7 +172,6 @@ TEST(what_a_lesser_search_found_is_not_taken_over) {
     }
     assert_memory_equal(c[1].rest_ns, c[2].rest_ns, (size_t)(c[2].n_blocks * p->n_devices) * sizeof *c[2].rest_ns);
     n_lesser += c[0].rest_ns[0] < c[2].rest_ns[0];
-    lab_free(&s);
   }
   assert_true(n_lesser > 0);
 }
@@ -188,7 +180,7 @@ TEST(what_a_lesser_search_found_is_not_taken_over) {
  * search with other uppers takes results over. Rests once known are not lost to a search that may do nothing. */
 TEST(rests_below_a_value_are_the_smaller_of_both_and_known_ones_stay) {
   for (uint64_t seed = 1; seed <= 40; seed++) {
-    lab s = random_diamonds(seed, 4);
+    OWN(lab) s = random_diamonds(seed, 4);
     const situ_problem *p = s.problem;
     int64_t cells = (int64_t)p->n_operators * p->n_devices;
     int64_t *head_ns = ARENA_NEW(s.arena, int64_t, cells), *tail_ns = ARENA_NEW(s.arena, int64_t, cells);
@@ -225,7 +217,6 @@ TEST(rests_below_a_value_are_the_smaller_of_both_and_known_ones_stay) {
     assert_true(block_list_find(&idle, &m, &g, &limits, s.arena) && !idle.solved);
     for (int64_t i = p->n_devices; i < (int64_t)idle.n_blocks * p->n_devices; i++)
       assert_true(idle.rest_ns[i] >= below.rest_ns[i]);
-    lab_free(&s);
   }
 }
 
@@ -234,7 +225,7 @@ TEST(rests_below_a_value_are_the_smaller_of_both_and_known_ones_stay) {
  * p', but x may be where p is. That takes 1 + 1 + 1 + (1 + 1) to the end of p and 1 + (10 + 1) to that of p', then 1.
  * Over each cut behind x goes one more tensor, from x to p or from c to z, so that each block is one operator. */
 TEST(blocks_that_differ_in_what_comes_from_the_cut_are_told_apart) {
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 8; v++) {
     lab_operator(&s, (const char *[]){"x", "y", "c", "p", "c'", "p'", "z", "z'"}[v], 1, 0, 0);
     if (v > 1 && v < 6) s.time_ns[v][v % 2 == 0] = SITU_NEVER_NS;
@@ -247,7 +238,6 @@ TEST(blocks_that_differ_in_what_comes_from_the_cut_are_told_apart) {
   lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
   assert_int_equal(bound_of(s.problem), 5 + 12 + 1);
   assert_int_equal(brute_force(s.problem, NULL), 5 + 12 + 1);
-  lab_free(&s);
 }
 
 TEST(it_is_never_above_the_optimum) {
@@ -263,12 +253,11 @@ TEST(it_is_never_above_the_optimum) {
                      .equal = seed % 2,
                      .memory = seed % 6 == 1 ? 0.5 : 0,
                      .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_LINK}};
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     int64_t best = brute_force(l.problem, NULL), lower = bound_of(l.problem);
     if (lower > best) fail_msg("seed %d: %lld of %lld", (int)seed, (long long)lower, (long long)best);
     n_positive += lower > 0;
     n_equal += lower > 0 && lower == best;
-    lab_free(&l);
   }
   assert_true(n_positive > 200 && n_equal > 100);
 }

@@ -48,7 +48,7 @@ static int64_t least_of_all(const situ_problem *p) {
 
 /* The whole graph as one block, beginning at time 0; the value to be below is that of `limits`. */
 static block_result search_within(const situ_problem *p, block_limits limits) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   block_machine machine;
   thin_graph g;
   block b;
@@ -63,7 +63,6 @@ static block_result search_within(const situ_problem *p, block_limits limits) {
   limits.budget = &unlimited;
   block_result found;
   assert_true(block_search(&found, &b, zeros, &limits, a));
-  arena_free(a);
   return found;
 }
 
@@ -85,20 +84,19 @@ static lab problem_of(uint64_t seed, int32_t n_operators, int32_t n_devices) {
 
 TEST(an_exact_search_finds_the_least_of_all_schedules) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
-    lab l = problem_of(seed, 4 + (int32_t)(seed % 3), 2 + (int32_t)(seed % 2));
+    OWN(lab) l = problem_of(seed, 4 + (int32_t)(seed % 3), 2 + (int32_t)(seed % 2));
     block_result found = search_whole(l.problem, 1 << 20, false);
     int64_t least = least_of_all(l.problem);
     assert_true(found.exact);
     if (found.value_ns != least)
       fail_msg("seed %d: the search says %lld, the least is %lld", (int)seed, (long long)found.value_ns,
                (long long)least);
-    lab_free(&l);
   }
 }
 
 TEST(a_merged_search_never_says_more_than_the_exact_one) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(400); seed++) {
-    lab l = problem_of(seed, 8 + (int32_t)(seed % 3), 2 + (int32_t)(seed % 3));
+    OWN(lab) l = problem_of(seed, 8 + (int32_t)(seed % 3), 2 + (int32_t)(seed % 3));
     int64_t exact = search_whole(l.problem, 1 << 20, false).value_ns;
     for (int32_t width = 1; width <= 256; width *= 4) {
       int64_t merged = search_whole(l.problem, width, true).value_ns;
@@ -107,7 +105,6 @@ TEST(a_merged_search_never_says_more_than_the_exact_one) {
         fail_msg("seed %d, width %d: merged %lld, exact %lld, a plan %lld", (int)seed, width, (long long)merged,
                  (long long)exact, (long long)forgot);
     }
-    lab_free(&l);
   }
 }
 
@@ -131,7 +128,7 @@ static void says_at_once(const situ_problem *p, int64_t value_ns) {
  * first device there are 6000 ns for the second to do. At the other prices, 34, 69 and 139 of the first for 128 of the
  * second, it is (768,000 + 128 + 5000 x) / (128 + x): 5791, 5651 and 5480. */
 TEST(work_that_one_device_alone_can_do_counts_whole) {
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 8; v++) {
     lab_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h"}[v], v < 6 ? 1000 : 1, 0, 0);
     if (v < 6) s.time_ns[v][0] = SITU_NEVER_NS;
@@ -141,20 +138,18 @@ TEST(work_that_one_device_alone_can_do_counts_whole) {
   s.time_ns[7][1] = SITU_NEVER_NS;
   lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
   says_at_once(s.problem, 6000);
-  lab_free(&s);
 }
 
 /* Seven operators of 1000 ns on the first device alone, and one that takes no time on either: a device that does
  * nothing else has no work to be even with. */
 TEST(a_device_without_work_leaves_the_prices_of_the_others) {
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 8; v++) {
     lab_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h"}[v], v < 7 ? 1000 : 0, 0, 0);
     if (v < 7) s.time_ns[v][1] = SITU_NEVER_NS;
   }
   lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
   says_at_once(s.problem, 7000);
-  lab_free(&s);
 }
 
 /* ---- width ---- */
@@ -163,7 +158,7 @@ TEST(a_device_without_work_leaves_the_prices_of_the_others) {
  * have equal bounds. From the start there are 8 * 2 children, and of each schedule of k operators (8 - k) * 2. */
 TEST(a_layer_is_no_wider_than_allowed) {
   int64_t widest = 0;
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 8; v++) {
     lab_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h"}[v], 2, 0, 0);
     s.time_ns[v][1] = 5;
@@ -178,13 +173,12 @@ TEST(a_layer_is_no_wider_than_allowed) {
     assert_true(children > widest); /* a wider layer is used */
     widest = children;
   }
-  lab_free(&s);
 }
 
 /* Two operators, one after the other, on one device: each layer has one schedule, and nothing is left out at a width of
  * one. */
 TEST(a_layer_that_just_fits_is_kept_whole) {
-  lab s = lab_mesh(1, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(1, SITU_UNLIMITED_BYTES);
   lab_operator(&s, "a", 2, 0, 0);
   lab_operator(&s, "b", 3, 0, 0);
   lab_tensor(&s, 0, 1, 1, -1);
@@ -192,18 +186,16 @@ TEST(a_layer_that_just_fits_is_kept_whole) {
   block_result found = search_whole(s.problem, 1, true);
   assert_true(found.exact);
   assert_int_equal(found.value_ns, 2 + 3);
-  lab_free(&s);
 }
 
 TEST(blocks_are_for_streams_of_8_devices) {
-  lab l = problem_of(1, 4, 2);
+  OWN(lab) l = problem_of(1, 4, 2);
   situ_problem many = *l.problem, other = *l.problem;
   many.n_devices = BLOCK_DEVICES;
   assert_true(block_serves(l.problem) && block_serves(&many));
   many.n_devices++;
   other.execution = SITU_EXECUTION_CALLS;
   assert_false(block_serves(&many) || block_serves(&other));
-  lab_free(&l);
 }
 
 /* ---- deletion ---- */
@@ -211,8 +203,8 @@ TEST(blocks_are_for_streams_of_8_devices) {
 /* Task 7 takes 7, 15, 11; it gets 23 from task 3 and gives 17 to task 10. What deletes task 4 afterwards keeps its way.
  */
 TEST(a_second_deletion_keeps_the_ways_of_the_first) {
-  lab l = lab_topcuoglu();
-  arena *a = arena_new();
+  OWN(lab) l = lab_topcuoglu();
+  OWN(arena) *a = arena_new();
   thin_graph whole, once, twice;
   bool deleted[10];
   assert_true(thin_whole(&whole, l.problem, a));
@@ -229,8 +221,6 @@ TEST(a_second_deletion_keeps_the_ways_of_the_first) {
     assert_int_equal(twice.transfer_ns[t][1 * 3 + 2], 15 + 17); /* task 7 on the second, then over */
   }
   assert_int_equal(found, 1);
-  arena_free(a);
-  lab_free(&l);
 }
 
 TEST_MAIN

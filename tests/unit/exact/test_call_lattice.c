@@ -40,7 +40,7 @@ static void find_prices(found *f, const lab *s) {
 }
 
 TEST(a_diamond_has_six_ideals) {
-  lab s = machine(4, 7);
+  OWN(lab) s = machine(4, 7);
   lab_tensor(&s, 0, 3, 1, 2, -1);
   lab_tensor(&s, 1, 5, 3, -1);
   lab_tensor(&s, 2, 6, 3, -1);
@@ -50,12 +50,11 @@ TEST(a_diamond_has_six_ideals) {
   assert_int_equal(f.g.n, 4);
   assert_int_equal(f.l.n, 6); /* {} 0 01 02 012 0123 */
   assert_int_equal(call_lattice_find(&f.l, &f.g, 5, s.arena, &f.b), CALL_LATTICE_TOO_LARGE);
-  lab_free(&s);
 }
 
 /* a feeds b, which takes no time, has no weights and hands on nothing that costs, to c; d takes no time and feeds c. */
 TEST(idle_operators_are_fused) {
-  lab s = machine(4, 0);
+  OWN(lab) s = machine(4, 0);
   for (int32_t v = 1; v < 4; v += 2) s.time_ns[v][0] = s.time_ns[v][1] = 0;
   lab_tensor(&s, 0, 5, 1, -1);
   lab_tensor(&s, 1, 0, 2, -1);
@@ -66,14 +65,13 @@ TEST(idle_operators_are_fused) {
   assert_int_equal(g.n, 2);
   assert_int_equal(g.n_tensors, 1);
   assert_int_equal(g.in_ns[0], 0);
-  lab_free(&s);
 }
 
 /* The same b, needing 50 bytes while it runs and c none: it stays by itself, for the accelerator may have room for c
  * alone. */
 TEST(what_needs_more_memory_than_its_user_is_not_fused) {
   for (int32_t workspace = 0; workspace <= 50; workspace += 50) {
-    lab s = machine(0, 0);
+    OWN(lab) s = machine(0, 0);
     lab_operator(&s, "b", 0, 0, workspace);
     lab_operator(&s, "c", 1, 0, 0);
     lab_tensor(&s, 0, 4, 1, -1);
@@ -82,12 +80,11 @@ TEST(what_needs_more_memory_than_its_user_is_not_fused) {
     call_graph g;
     assert_true(call_graph_find(&g, s.problem, 0, s.arena));
     assert_int_equal(g.n, workspace ? 2 : 1);
-    lab_free(&s);
   }
 }
 
 TEST(a_chain_that_does_not_fit_pays_for_the_host_or_for_its_cut) {
-  lab s = machine(3, 40); /* two fit at a time */
+  OWN(lab) s = machine(3, 40); /* two fit at a time */
   lab_tensor(&s, 0, 3, 1, -1);
   lab_tensor(&s, 1, 5, 2, -1);
   lab_pose(&s, &calls);
@@ -98,13 +95,12 @@ TEST(a_chain_that_does_not_fit_pays_for_the_host_or_for_its_cut) {
   assert_true(call_price_improve(&f.c, &f.b));
   assert_true(f.c.lower_ns >= 9);
   assert_true(f.c.lower_ns <= 10 + 3 + 1 + 1); /* the optimum: 120 bytes do not fit into 100, so one is on the host */
-  lab_free(&s);
 }
 
 /* a hands 5 bytes to b, which takes no time and hands 5 on to c, and that 7 to d; a, which makes 20 more for d, needs
  * the most memory. b is one with a, whatever c makes. */
 TEST(what_hands_on_no_more_than_it_takes_is_fused) {
-  lab s = machine(4, 0);
+  OWN(lab) s = machine(4, 0);
   s.time_ns[1][0] = s.time_ns[1][1] = 0;
   for (int32_t v = 0; v < 3; v++) lab_tensor(&s, v, v == 2 ? 7 : 5, v + 1, -1);
   lab_tensor(&s, 0, 20, 3, -1);
@@ -113,7 +109,6 @@ TEST(what_hands_on_no_more_than_it_takes_is_fused) {
   assert_true(call_graph_find(&g, s.problem, 0, s.arena));
   assert_int_equal(g.n, 3);
   assert_int_equal(g.node_of[1], g.node_of[0]);
-  lab_free(&s);
 }
 
 /* a hands 5 bytes to b, which takes no time and hands 2 and 2 on to c; a makes 20 more for c. With 2 ns of latency on
@@ -121,7 +116,7 @@ TEST(what_hands_on_no_more_than_it_takes_is_fused) {
  */
 TEST(each_way_may_cost_what_is_handed_on) {
   for (int slow = -1; slow < 2; slow++) {
-    lab s = machine(3, 0);
+    OWN(lab) s = machine(3, 0);
     if (slow >= 0) s.links[slow].latency_ns = 2;
     s.time_ns[1][0] = s.time_ns[1][1] = 0;
     lab_tensor(&s, 0, 5, 1, -1);
@@ -131,7 +126,6 @@ TEST(each_way_may_cost_what_is_handed_on) {
     call_graph g;
     assert_true(call_graph_find(&g, s.problem, 0, s.arena));
     assert_int_equal(g.n, slow >= 0 ? 3 : 2);
-    lab_free(&s);
   }
 }
 
@@ -140,7 +134,7 @@ TEST(each_way_may_cost_what_is_handed_on) {
  * + y and one to 22, so that a toll of 8 proves all of it. */
 TEST(a_toll_counts_the_calls) {
   enum { MS = 1000000 };
-  lab s = machine(3, 7);
+  OWN(lab) s = machine(3, 7);
   for (int32_t v = 0; v < 3; v++) {
     s.time_ns[v][0] = 10 * MS;
     s.time_ns[v][1] = v == 1 ? 50 * MS : MS;
@@ -154,7 +148,6 @@ TEST(a_toll_counts_the_calls) {
   assert_int_equal(f.c.lower_ns, 14 * MS);
   assert_true(call_price_improve(&f.c, &f.b));
   assert_true(f.c.lower_ns > 21 * MS && f.c.lower_ns <= 22 * MS);
-  lab_free(&s);
 }
 
 /* With g = 2^20 ns: a and c take g on the accelerator and 2 g on the host, b 1000 g and 62 g; tensors take no time. Two
@@ -163,7 +156,7 @@ TEST(a_toll_counts_the_calls) {
  * less. */
 TEST(the_best_toll_is_gone_back_to) {
   enum { G = 1 << 20 };
-  lab s = machine(3, 7);
+  OWN(lab) s = machine(3, 7);
   for (int32_t v = 0; v < 3; v++) {
     s.time_ns[v][0] = v == 1 ? 62 * G : 2 * G;
     s.time_ns[v][1] = v == 1 ? 1000 * G : G;
@@ -176,13 +169,12 @@ TEST(the_best_toll_is_gone_back_to) {
   assert_int_equal(f.c.lower_ns, 64 * G);
   assert_true(call_price_improve(&f.c, &f.b));
   assert_int_equal(f.c.lower_ns, 65 * G);
-  lab_free(&s);
 }
 
 /* Into the accelerator a tensor of 3 bytes takes 3 ns, out of it 5. Two operators take 10 and 1 each, and the tensor
  * goes from the one to the other: 22 + 5 + 3. */
 TEST(all_times_are_added_up) {
-  lab s = machine(2, 7);
+  OWN(lab) s = machine(2, 7);
   s.links[1].latency_ns = 2;
   lab_tensor(&s, 0, 3, 1, -1);
   lab_pose(&s, &calls);
@@ -191,12 +183,11 @@ TEST(all_times_are_added_up) {
   assert_int_equal(g.in_ns[0], 3);
   assert_int_equal(g.out_ns[0], 5);
   assert_int_equal(g.total_ns, 30);
-  lab_free(&s);
 }
 
 /* Of the two ways through a diamond the one over operator 2, which takes 2 ns at least and not 1, is the longest. */
 TEST(the_path_is_the_longest_way) {
-  lab s = machine(4, 7);
+  OWN(lab) s = machine(4, 7);
   s.time_ns[2][1] = 2;
   lab_tensor(&s, 0, 3, 1, 2, -1);
   lab_tensor(&s, 1, 5, 3, -1);
@@ -213,7 +204,6 @@ TEST(the_path_is_the_longest_way) {
       bool on_path = (t == 0 && f.g.use[i] == 2) || t == 2;
       assert_int_equal(f.c.flow_in[i], on_path ? CALL_PARTS : 0);
     }
-  lab_free(&s);
 }
 
 /* A chain of groups of two operators. An ideal cuts the group whose first operator is its last; of groups there are
@@ -229,9 +219,9 @@ static void groups_are_followed(int32_t n_groups) {
     assert_int_equal(builder_add_tensor(builder, v, &t, NULL, NULL), SITU_STATUS_OK);
     if (v > 0) assert_int_equal(builder_add_use(builder, v, v - 1, NULL), SITU_STATUS_OK);
   }
-  lab chain = lab_of_builder(builder, "cpu+v100-16g");
+  OWN(lab) chain = lab_of_builder(builder, "cpu+v100-16g");
   assert_int_equal(situ_problem_pose(&chain.problem, chain.graph, chain.platform, chain.costs, &calls, NULL), 0);
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   found f;
   find_ideals(&f, chain.problem, 1000, a);
   assert_int_equal(f.g.n, 2 * n_groups);
@@ -244,8 +234,6 @@ static void groups_are_followed(int32_t n_groups) {
   assert_true(call_price_make(&f.c, &f.l, &unsupported, a));
   assert_true(f.c.ties == (n_groups < 4 ? 0 : all));
   assert_int_equal(f.c.n_levels, n_groups < 4 ? 1 : CALL_LEVELS);
-  arena_free(a);
-  lab_free(&chain);
 }
 
 TEST(the_first_64_groups_that_few_ideals_cut_are_followed) {
@@ -274,8 +262,8 @@ TEST(the_walk_passes_each_call_once_at_its_price) {
   for (uint64_t seed = 0; seed < 300; seed++) {
     lab_options o = {
         .seed = seed, .n_operators = 3 + (int32_t)(seed % 6), .n_devices = 2, .density = 0.35, .options = calls};
-    lab random = lab_random(&o);
-    arena *a = arena_new();
+    OWN(lab) random = lab_random(&o);
+    OWN(arena) *a = arena_new();
     simulator *s = simulator_new(random.problem, a);
     found f;
     call_iterator w;
@@ -301,8 +289,6 @@ TEST(the_walk_passes_each_call_once_at_its_price) {
       assert_int_equal(n, above);
       n_calls += n;
     }
-    arena_free(a);
-    lab_free(&random);
   }
   assert_true(n_calls > 10000);
 }

@@ -14,8 +14,8 @@ static lab draw(situ_execution execution, uint64_t seed) {
 }
 
 TEST(a_broken_thin_graph_is_named) {
-  lab l = draw(SITU_EXECUTION_STREAM, 3);
-  arena *a = arena_new();
+  OWN(lab) l = draw(SITU_EXECUTION_STREAM, 3);
+  OWN(arena) *a = arena_new();
   thin_graph g;
   assert_true(thin_whole(&g, l.problem, a));
   int32_t t = 0;
@@ -33,13 +33,11 @@ TEST(a_broken_thin_graph_is_named) {
   BREAKS(thin_check(&g), use[0], g.producer[t], "topological");
   BREAKS(thin_check(&g), g.producer[0], g.producer[1] + 1, "");
   BREAKS(thin_check(&g), g.transfer_ns[0], ways, "is no tensor");
-  arena_free(a);
-  lab_free(&l);
 }
 
 TEST(a_broken_block_is_named) {
-  lab l = draw(SITU_EXECUTION_STREAM, 3);
-  arena *a = arena_new();
+  OWN(lab) l = draw(SITU_EXECUTION_STREAM, 3);
+  OWN(arena) *a = arena_new();
   thin_graph g;
   block_machine m;
   block b;
@@ -71,13 +69,11 @@ TEST(a_broken_block_is_named) {
   BREAKS(block_check(&b), b.users[b.n_entry], (uint64_t)1 << (b.source[b.n_entry] - b.first), "after the producer");
   BREAKS(block_check(&b), b.before[2], (uint64_t)1 << 2, "topological");
   BREAKS(block_check(&b), b.time_ns[0], BLOCK_FAR_NS + 1, "BLOCK_FAR_NS");
-  arena_free(a);
-  lab_free(&l);
 }
 
 TEST(broken_shares_are_named) {
-  lab l = draw(SITU_EXECUTION_PIPELINE, 3);
-  arena *a = arena_new();
+  OWN(lab) l = draw(SITU_EXECUTION_PIPELINE, 3);
+  OWN(arena) *a = arena_new();
   shares s;
   assert_true(shares_serve(l.problem) && shares_find(&s, l.problem, a));
   assert_true(s.n_edges > 0);
@@ -97,13 +93,11 @@ TEST(broken_shares_are_named) {
   BREAKS(shares_check(&s), s.producer[0], -1, "one of its pins");
   BREAKS(shares_check(&s), touch[0], s.n_edges, "touch edges");
   BREAKS(shares_check(&s), touch[0], touch[1], "edges of a class ascend");
-  arena_free(a);
-  lab_free(&l);
 }
 
 TEST(a_broken_call_graph_is_named) {
-  lab l = draw(SITU_EXECUTION_CALLS, 3);
-  arena *a = arena_new();
+  OWN(lab) l = draw(SITU_EXECUTION_CALLS, 3);
+  OWN(arena) *a = arena_new();
   call_graph g;
   assert_true(call_graph_find(&g, l.problem, 0, a));
   int32_t t = 0;
@@ -137,13 +131,11 @@ TEST(a_broken_call_graph_is_named) {
   int32_t i = 0, first = g.use_start[t];
   while (g.in[i] != t) i++;
   BREAKS(call_graph_check(&g), g.in_use[i], first + (g.in_use[i] == first), "the node's own");
-  arena_free(a);
-  lab_free(&l);
 }
 
 TEST(broken_items_are_named) {
-  lab l = draw(SITU_EXECUTION_STREAM, 3);
-  arena *a = arena_new();
+  OWN(lab) l = draw(SITU_EXECUTION_STREAM, 3);
+  OWN(arena) *a = arena_new();
   items x;
   assert_int_equal(items_list(&x, l.problem, a, NULL), SITU_STATUS_OK);
   const situ_problem *p = l.problem;
@@ -156,8 +148,6 @@ TEST(broken_items_are_named) {
   BREAKS(items_check(&x, p), x.time_ns[0], -1, "times");
   BREAKS(items_check(&x, p), x.time_ns[x.n * x.n_columns - 1], -1, "times");
   BREAKS(items_check(&x, p), x.devices[0], x.devices[0] + 1, "counts those of a sort");
-  arena_free(a);
-  lab_free(&l);
 }
 
 TEST_MAIN

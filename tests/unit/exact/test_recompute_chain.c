@@ -40,7 +40,7 @@ static int32_t put(situ_graph_builder *b, rng *r, const char *name) {
 /* Layers one after the other, each a few operators in a random order of reading; before them an operator, which later
  * ones may read too, behind them one, or three of which two are side by side. */
 static situ_graph *random_forward(rng *r) {
-  situ_graph_builder *b;
+  OWN(situ_graph_builder) *b = NULL;
   situ_graph *g;
   situ_error error;
   must(situ_graph_builder_new(&b, "test", NULL), NULL);
@@ -69,7 +69,6 @@ static situ_graph *random_forward(rng *r) {
     join(b, right, loss, 1);
   }
   if (situ_graph_freeze(&g, b, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
-  situ_graph_builder_free(b);
   return g;
 }
 
@@ -201,9 +200,9 @@ typedef struct counts {
 
 static void try_case(uint64_t seed, counts *n) {
   rng r = rng_new(seed);
-  arena *a = arena_new();
-  situ_graph *forward = random_forward(&r);
-  situ_platform *f = random_platform(&r, 20 + (int64_t)rng_below(&r, 160));
+  OWN(arena) *a = arena_new();
+  OWN(situ_graph) *forward = random_forward(&r);
+  OWN(situ_platform) *f = random_platform(&r, 20 + (int64_t)rng_below(&r, 160));
   situ_problem_options options = SITU_PROBLEM_OPTIONS_INIT;
   bool unused[4] = {true, false, false, false};
   trained none = {0}, all = {0}, some;
@@ -258,9 +257,6 @@ static void try_case(uint64_t seed, counts *n) {
   }
   trained_free(&none);
   trained_free(&all);
-  situ_platform_free(f);
-  situ_graph_free(forward);
-  arena_free(a);
 }
 
 TEST(no_choice_of_layers_is_better) {

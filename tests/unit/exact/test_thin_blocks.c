@@ -105,7 +105,7 @@ static void hold_ways(const thin_graph *g, const bool *deleted) {
 
 static void hold_cuts(const thin_graph *g) {
   int32_t cut[MAX_SIZE], n = 0;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   int32_t n_cuts = thin_cuts(cut, g, a);
   for (int32_t v = 0; v < g->n; v++) {
     bool all = true;
@@ -116,7 +116,6 @@ static void hold_cuts(const thin_graph *g) {
     assert_int_equal(cut[n++], v);
   }
   assert_int_equal(n, n_cuts);
-  arena_free(a);
 }
 
 /* From the end of node v in memory m, over tensors of the thin graph to nodes up to `last`. */
@@ -191,8 +190,8 @@ static void hold_blocks(const thin_graph *g, rng *r, arena *a) {
 
 TEST(numbers_are_those_of_the_definition) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1000); seed++) {
-    lab l = draw(seed);
-    arena *a = arena_new();
+    OWN(lab) l = draw(seed);
+    OWN(arena) *a = arena_new();
     rng r = rng_new(seed);
     thin_graph whole, thin;
     bool deleted[MAX_SIZE] = {false};
@@ -205,8 +204,6 @@ TEST(numbers_are_those_of_the_definition) {
     hold_cuts(&thin);
     hold_ways(&thin, deleted);
     hold_blocks(&thin, &r, a);
-    arena_free(a);
-    lab_free(&l);
   }
 }
 

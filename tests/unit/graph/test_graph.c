@@ -43,27 +43,25 @@ TEST(an_order_that_is_topological_is_kept) {
   for (int i = 0; i < 5; i++) op(b, names[i]);
   use(b, 3, 0); /* c -> b */
   use(b, 4, 1); /* a -> e */
-  situ_graph *g = freeze(b);
+  OWN(situ_graph) *g = freeze(b);
   for (int32_t v = 0; v < 5; v++) {
     assert_string_equal(graph_operator(g, v).name, names[v]);
     assert_int_equal(g->built_index[v], v);
     assert_int_equal(situ_graph_find(g, names[v]), v);
   }
   assert_int_equal(situ_graph_find(g, "f"), -1);
-  situ_graph_free(g);
 }
 
 TEST(an_order_that_is_not_is_changed_as_little_as_needed) {
   situ_graph_builder *b = builder();
   for (int i = 0; i < 4; i++) op(b, (const char *[]){"a", "b", "c", "d"}[i]);
   use(b, 0, 2); /* c -> a: only a has to wait; the smallest ready number goes first: b c a d */
-  situ_graph *g = freeze(b);
+  OWN(situ_graph) *g = freeze(b);
   const char *expected[] = {"b", "c", "a", "d"};
   for (int32_t v = 0; v < 4; v++) assert_string_equal(graph_operator(g, v).name, expected[v]);
   const int32_t *list;
   assert_int_equal(situ_graph_inputs(g, 2, &list), 1);
   assert_int_equal(situ_graph_tensor_producer(g, list[0]), 1);
-  situ_graph_free(g);
 }
 
 TEST(an_operator_on_the_cycle_is_named_not_one_behind_it) {
@@ -93,7 +91,7 @@ TEST(an_operator_on_the_cycle_is_named_not_one_behind_it) {
 }
 
 TEST(two_operators_of_one_name_are_refused) {
-  situ_graph_builder *b = builder();
+  OWN(situ_graph_builder) *b = builder();
   op(b, "twin");
   op(b, "other");
   op(b, "twin");
@@ -101,7 +99,6 @@ TEST(two_operators_of_one_name_are_refused) {
   situ_error error;
   assert_int_equal(situ_graph_freeze(&g, b, &error), SITU_STATUS_BAD_INPUT);
   assert_string_equal(error.where, "twin");
-  situ_graph_builder_free(b);
 }
 
 TEST(a_made_name_gives_way_to_given_ones) {
@@ -110,12 +107,11 @@ TEST(a_made_name_gives_way_to_given_ones) {
   op(b, "");
   op(b, "Add_1");
   op(b, "Add_1_2");
-  situ_graph *g = freeze(b);
+  OWN(situ_graph) *g = freeze(b);
   assert_string_equal(graph_operator(g, 0).name, "Add_0");
   assert_string_equal(graph_operator(g, 1).name, "Add_1_3");
   assert_string_equal(graph_operator(g, 2).name, "Add_1");
   assert_int_equal(situ_graph_find(g, "Add_1_3"), 1);
-  situ_graph_free(g);
 }
 
 TEST(a_name_that_is_no_text_is_made_anew) {
@@ -123,11 +119,10 @@ TEST(a_name_that_is_no_text_is_made_anew) {
   op(b, "\xff\xfe");     /* bytes of no character */
   op(b, "na\xc3\xafve"); /* U+00EF */
   op(b, "\xed\xa0\x80"); /* half of a pair of UTF-16 */
-  situ_graph *g = freeze(b);
+  OWN(situ_graph) *g = freeze(b);
   assert_string_equal(graph_operator(g, 0).name, "Add_0");
   assert_string_equal(graph_operator(g, 1).name, "na\xc3\xafve");
   assert_string_equal(graph_operator(g, 2).name, "Add_2");
-  situ_graph_free(g);
 }
 
 TEST(a_use_said_twice_counts_once) {
@@ -143,7 +138,7 @@ TEST(a_use_said_twice_counts_once) {
     use(b, 2, 0);
     use(b, 1, 0);
   }
-  situ_graph *g = freeze(b);
+  OWN(situ_graph) *g = freeze(b);
   assert_int_equal(g->n_uses, 3);  /* (a.0, b), (a.0, c), (a.1, c) */
   assert_int_equal(g->n_edges, 2); /* a -> b, a -> c */
   const int32_t *list;
@@ -153,12 +148,11 @@ TEST(a_use_said_twice_counts_once) {
   assert_int_equal(situ_graph_inputs(g, 2, &list), 2);
   int32_t first;
   assert_int_equal(situ_graph_outputs(g, 0, &first), 2);
-  situ_graph_free(g);
 }
 
 TEST(what_is_out_of_range_is_refused) {
   situ_graph_builder *b = builder();
-  situ_graph *g;
+  OWN(situ_graph) *g = NULL;
   situ_error error;
   assert_int_equal(situ_graph_freeze(&g, b, &error), SITU_STATUS_BAD_INPUT); /* empty */
   op(b, "good");
@@ -191,7 +185,6 @@ TEST(what_is_out_of_range_is_refused) {
   g = freeze(b); /* nothing of it was added */
   assert_int_equal(g->n_operators, 1);
   assert_int_equal(g->n_tensors, 1);
-  situ_graph_free(g);
 }
 
 TEST(what_was_said_comes_back) {
@@ -215,7 +208,7 @@ TEST(what_was_said_comes_back) {
   assert_int_equal(builder_add_tensor(b, 0, &t, NULL, NULL), SITU_STATUS_OK);
   name[0] = layer[0] = '?'; /* the builder has copied */
   dims[0] = 99;
-  situ_graph *g = freeze(b);
+  OWN(situ_graph) *g = freeze(b);
   situ_operator got = graph_operator(g, 0);
   assert_string_equal(got.name, "conv");
   assert_string_equal(got.kind, "Conv");
@@ -236,7 +229,6 @@ TEST(what_was_said_comes_back) {
   assert_int_equal(back.dims[2], 7);
   assert_true(back.size_bytes == INT64_MAX);
   assert_string_equal(g->model, "test");
-  situ_graph_free(g);
 }
 
 TEST(groups_are_numbered_densely_and_lone_members_dropped) {
@@ -247,10 +239,9 @@ TEST(groups_are_numbered_densely_and_lone_members_dropped) {
     situ_operator o = {.colocation = given[i]};
     assert_int_equal(builder_add_operator(b, &o, NULL, NULL), SITU_STATUS_OK);
   }
-  situ_graph *g = freeze(b);
+  OWN(situ_graph) *g = freeze(b);
   for (int32_t v = 0; v < 7; v++) assert_int_equal(g->colocation[v], expected[v]);
   assert_int_equal(g->n_colocations, 2);
-  situ_graph_free(g);
 }
 
 /* The invariants of graph/graph.h, each recomputed in the plainest way. */
@@ -300,12 +291,11 @@ TEST(random_graphs_keep_the_invariants) {
                               .n_colocations = (int32_t)(seed % 5),
                               .max_outputs = (int32_t)(seed % 4),
                               .training = seed % 3 == 0};
-    situ_graph *g;
+    OWN(situ_graph) *g = NULL;
     assert_int_equal(graph_random(&g, &o, NULL), SITU_STATUS_OK);
     assert_int_equal(g->n_operators, o.n_operators);
     check_invariants(g);
     for (int32_t v = 0; v < g->n_operators; v++) assert_int_equal(g->built_index[v], v);
-    situ_graph_free(g);
   }
 }
 
@@ -320,9 +310,9 @@ static bool leads(const situ_graph *g, int32_t u, int32_t v) {
 TEST(questions_about_neighbours_and_paths_are_answered) {
   for (uint64_t seed = 1; seed <= 100; seed++) {
     graph_random_options o = {.n_operators = 14, .edge_density = 0.15, .seed = seed, .max_outputs = 2};
-    situ_graph *g;
+    OWN(situ_graph) *g = NULL;
     assert_int_equal(graph_random(&g, &o, NULL), SITU_STATUS_OK);
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     bit_rows above;
     int32_t order[14], place[14];
     rng r = rng_new(seed);
@@ -351,8 +341,6 @@ TEST(questions_about_neighbours_and_paths_are_answered) {
       for (int32_t w = 0; w < 14; w++)
         if (bit_rows_has(&above, v, w)) assert_true(place[w] < place[v]);
     }
-    arena_free(a);
-    situ_graph_free(g);
   }
 }
 
@@ -375,7 +363,7 @@ TEST(components_are_what_reaches_each_other) {
     for (int32_t k = 0; k < N; k++)
       for (int32_t u = 0; u < N; u++)
         for (int32_t v = 0; v < N; v++) reaches[u][v] |= reaches[u][k] && reaches[k][v];
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     assert_true(components_find(component, &n, start, to, N, a));
     for (int32_t u = 0; u < N; u++) {
       assert_in_range(component[u], 0, n - 1);
@@ -385,7 +373,6 @@ TEST(components_are_what_reaches_each_other) {
       }
       for (int32_t i = start[u]; i < start[u + 1]; i++) assert_true(component[u] >= component[to[i]]);
     }
-    arena_free(a);
   }
   assert_true(n_joined > 1000);
 }
@@ -413,7 +400,7 @@ TEST(any_order_of_building_gives_the_same_relations) {
       edge[i][j] = 1;
       use(b, place[j], place[i]);
     }
-    situ_graph *g = freeze(b);
+    OWN(situ_graph) *g = freeze(b);
     check_invariants(g);
     for (int32_t j = 0; j < N; j++) {
       snprintf(name, sizeof name, "p%d", place[j]);
@@ -428,7 +415,6 @@ TEST(any_order_of_building_gives_the_same_relations) {
         assert_int_equal(edge[k][j], 1);
       }
     }
-    situ_graph_free(g);
   }
 }
 

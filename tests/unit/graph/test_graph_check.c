@@ -28,7 +28,7 @@ TEST(frozen_graphs_keep_their_invariants) {
 }
 
 TEST(a_broken_operator_is_named) {
-  situ_graph *g = draw(2);
+  OWN(situ_graph) *g = draw(2);
   BREAKS(graph_check(g), g->n_operators, 0, "1 to SITU_MAX_OPERATORS");
   BREAKS(graph_check(g), g->kind[3], g->n_kinds, "has a kind");
   BREAKS(graph_check(g), g->layer[3], -2, "layer");
@@ -40,11 +40,10 @@ TEST(a_broken_operator_is_named) {
   BREAKS(graph_check(g), g->dtype[3], DTYPE_COUNT, "phases and element types");
   BREAKS(graph_check(g), g->name[3], g->name[4], "name of its own");
   BREAKS(graph_check(g), g->name[3], NULL, "name of its own");
-  situ_graph_free(g);
 }
 
 TEST(a_broken_colocation_is_named) {
-  situ_graph *g = draw(2);
+  OWN(situ_graph) *g = draw(2);
   int32_t first = 0, alone = 0;
   assert_true(g->n_colocations >= 2);
   while (g->colocation[first] != 0) first++;
@@ -52,11 +51,10 @@ TEST(a_broken_colocation_is_named) {
   BREAKS(graph_check(g), g->colocation[alone], g->n_colocations, "colocation groups exist");
   BREAKS(graph_check(g), g->colocation[first], 1, "in order of their first operator");
   BREAKS(graph_check(g), g->n_colocations, g->n_colocations + 1, "two members or more");
-  situ_graph_free(g);
 }
 
 TEST(a_broken_tensor_is_named) {
-  situ_graph *g = draw(2);
+  OWN(situ_graph) *g = draw(2);
   int32_t t = 0;
   while (g->use_start[t + 1] - g->use_start[t] < 2) t++;
   BREAKS(graph_check(g), g->out_start[g->n_operators], g->n_tensors + 1, "out_start");
@@ -68,11 +66,10 @@ TEST(a_broken_tensor_is_named) {
   BREAKS(graph_check(g), g->use[g->use_start[t]], g->use[g->use_start[t] + 1], "users of a tensor ascend");
   BREAKS(graph_check(g), g->use[g->use_start[t]], g->producer[t], "topological");
   BREAKS(graph_check(g), g->n_edges, g->n_edges + 1, "n_edges");
-  situ_graph_free(g);
 }
 
 TEST(a_broken_input_is_named) {
-  situ_graph *g = draw(2);
+  OWN(situ_graph) *g = draw(2);
   int32_t v = 0;
   while (g->in_start[v + 1] - g->in_start[v] < 2) v++;
   int64_t i = g->in_start[v];
@@ -88,7 +85,6 @@ TEST(a_broken_input_is_named) {
       if (other >= 0) BREAKS(graph_check(g), g->in[i], other, "among the users of its inputs");
     }
   assert_true(other >= 0);
-  situ_graph_free(g);
 }
 
 TEST_MAIN

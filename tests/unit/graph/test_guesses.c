@@ -37,7 +37,7 @@ static const graph_guess *find(const situ_graph *g, situ_guess_kind kind, const 
 
 /* c is built before b, from which it reads, so that the graph numbers them otherwise; a and c are of one guess. */
 static situ_graph *three(void) {
-  situ_graph_builder *b;
+  OWN(situ_graph_builder) *b = NULL;
   situ_graph *g;
   assert_int_equal(situ_graph_builder_new(&b, "three", NULL), SITU_STATUS_OK);
   int32_t a = add(b, "a", "MatMul", 8, true), c = add(b, "c", "MatMul", 8, true), last = add(b, "b", "Relu", 0, true);
@@ -49,12 +49,11 @@ static situ_graph *three(void) {
   guess(b, SITU_GUESS_ROLE, "T", last);
   guess(b, SITU_GUESS_SIZE, "seq", GUESS_OF_ALL);
   assert_int_equal(situ_graph_freeze(&g, b, NULL), SITU_STATUS_OK);
-  situ_graph_builder_free(b);
   return g;
 }
 
 TEST(guesses_have_the_numbers_of_the_graph) {
-  situ_graph *g = three();
+  OWN(situ_graph) *g = three();
   assert_int_equal(g->n_guesses, 3);
   const graph_guess *type = find(g, SITU_GUESS_TYPE, "T"), *role = find(g, SITU_GUESS_ROLE, "T");
   assert_int_equal(type->n_operators, 2);
@@ -64,12 +63,11 @@ TEST(guesses_have_the_numbers_of_the_graph) {
   assert_int_equal(role->n_operators, 1);
   assert_int_equal(role->operators[0], situ_graph_find(g, "b"));
   assert_int_equal(find(g, SITU_GUESS_SIZE, "seq")->n_operators, GUESS_OF_ALL);
-  situ_graph_free(g);
 }
 
 TEST(what_was_not_understood_is_a_guess_without_a_word) {
   situ_graph_builder *b;
-  situ_graph *g;
+  OWN(situ_graph) *g = NULL;
   assert_int_equal(situ_graph_builder_new(&b, "silent", NULL), SITU_STATUS_OK);
   add(b, "known", "Relu", 0, true);
   add(b, "kind", "Frobnicate", 0, false);
@@ -81,11 +79,10 @@ TEST(what_was_not_understood_is_a_guess_without_a_word) {
   assert_int_equal(find(g, SITU_GUESS_KIND, "Frobnicate")->operators[0], situ_graph_find(g, "kind"));
   assert_int_equal(find(g, SITU_GUESS_SHAPE, "MatMul")->operators[0], situ_graph_find(g, "shape"));
   assert_int_equal(find(g, SITU_GUESS_CONTROL, "loop")->operators[0], situ_graph_find(g, "told"));
-  situ_graph_free(g);
 }
 
 TEST(guesses_are_told_by_index) {
-  situ_graph *g = three();
+  OWN(situ_graph) *g = three();
   situ_guess guess = SITU_GUESS_INIT;
   assert_int_equal(situ_graph_guess_count(g), 3);
   assert_true(situ_graph_guess_at(g, 0, &guess));
@@ -93,7 +90,6 @@ TEST(guesses_are_told_by_index) {
   assert_true(guess.operators[0] == 0 && guess.operators[1] == 2);
   assert_true(situ_graph_guess_at(g, 2, &guess));
   assert_true(guess.kind == SITU_GUESS_SIZE && guess.n_operators == -1 && !guess.operators);
-  situ_graph_free(g);
 }
 
 TEST(every_copy_is_guessed_as_the_first) {

@@ -9,7 +9,7 @@
 
 /* Contracting each layer to a node must leave no cycle: every strongly connected component is one node. */
 static void check_acyclic(const situ_graph *g, const layer_list *l) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   int32_t n = g->n_operators, n_nodes = l->n + n, n_components;
   int32_t *start = ARENA_ZERO(a, int32_t, n_nodes + 1), *to = ARENA_NEW(a, int32_t, g->n_uses), at = 0;
   int32_t *component = ARENA_NEW(a, int32_t, n_nodes);
@@ -27,7 +27,6 @@ static void check_acyclic(const situ_graph *g, const layer_list *l) {
   start[n_nodes] = at;
   assert_true(components_find(component, &n_components, start, to, n_nodes, a));
   assert_int_equal(n_components, n_nodes);
-  arena_free(a);
 }
 
 static situ_graph *generate(const char *path) {
@@ -49,12 +48,11 @@ static void forget_names(situ_graph *g) {
 }
 
 static void expect_layers(situ_graph *g, int32_t expected) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   layer_list l;
   assert_true(layers_find(&l, g, a));
   if (l.n != expected) fail_msg("%s has %d layers, not %d", g->model, (int)l.n, (int)expected);
   check_acyclic(g, &l);
-  arena_free(a);
 }
 
 /* The numbers of layers are those of the papers; 3 + 4 + 6 + 3 bottlenecks in a residual network of 50 layers. */
@@ -69,24 +67,22 @@ static const struct {
 
 TEST(layers_of_networks_are_found_by_names) {
   for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
-    situ_graph *g = generate(published[i].model);
+    OWN(situ_graph) *g = generate(published[i].model);
     expect_layers(g, published[i].n);
-    situ_graph_free(g);
   }
 }
 
 TEST(layers_of_networks_are_found_without_names) {
   for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
-    situ_graph *g = generate(published[i].model);
+    OWN(situ_graph) *g = generate(published[i].model);
     forget_names(g);
     expect_layers(g, published[i].n);
-    situ_graph_free(g);
   }
 }
 
 /* A chain of operators of these names. */
 static situ_graph *chain(const char *const *names, int32_t n) {
-  situ_graph_builder *b;
+  OWN(situ_graph_builder) *b = NULL;
   situ_graph *g;
   assert_int_equal(situ_graph_builder_new(&b, "chain", NULL), SITU_STATUS_OK);
   for (int32_t v = 0; v < n; v++) {
@@ -98,20 +94,17 @@ static situ_graph *chain(const char *const *names, int32_t n) {
     if (v > 0) assert_int_equal(builder_add_use(b, at, t - 1, NULL), SITU_STATUS_OK);
   }
   assert_int_equal(situ_graph_freeze(&g, b, NULL), SITU_STATUS_OK);
-  situ_graph_builder_free(b);
   return g;
 }
 
 static void expect_chain(const char *const *names, int32_t n, const int32_t *expected) {
-  situ_graph *g = chain(names, n);
-  arena *a = arena_new();
+  OWN(situ_graph) *g = chain(names, n);
+  OWN(arena) *a = arena_new();
   layer_list l;
   assert_true(layers_find(&l, g, a));
   for (int32_t v = 0; v < n; v++)
     if (l.of[v] != expected[v]) fail_msg("%s is in layer %d, not %d", names[v], (int)l.of[v], (int)expected[v]);
   check_acyclic(g, &l);
-  arena_free(a);
-  situ_graph_free(g);
 }
 
 #define EXPECT_CHAIN(expected, ...)                                                    \
@@ -164,7 +157,7 @@ TEST(layers_that_run_from_high_to_low_numbers_keep_their_order) {
 /* Names drawn at random on random graphs: whatever comes out must be acyclic. */
 TEST(random_names_leave_no_cycle) {
   for (uint64_t seed = 0; seed < 300; seed++) {
-    situ_graph *g;
+    OWN(situ_graph) *g = NULL;
     rng r = rng_new(seed);
     graph_random_options o = {.n_operators = 2 + (int32_t)rng_below(&r, 60),
                               .edge_density = 0.02 + 0.1 * (double)rng_below(&r, 4),
@@ -182,12 +175,10 @@ TEST(random_names_leave_no_cycle) {
         snprintf(name, sizeof name, "h.%d.x%d", k, v);
       g->name[v] = arena_string(g->arena, name);
     }
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     layer_list l;
     assert_true(layers_find(&l, g, a));
     check_acyclic(g, &l);
-    arena_free(a);
-    situ_graph_free(g);
   }
 }
 

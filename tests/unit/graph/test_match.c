@@ -14,7 +14,7 @@ static void done(situ_status status, const situ_error *error) {
 /* A chain of products with work first, first + 1, ...; one more operator, of another kind, before number `extra`. Names
  * are numbers, so that they move. */
 static situ_graph *chain(int32_t n, int64_t first, int32_t extra, bool named) {
-  situ_graph_builder *b = NULL;
+  OWN(situ_graph_builder) *b = NULL;
   situ_graph *g = NULL;
   situ_error error = {0};
   int32_t last = -1;
@@ -35,7 +35,6 @@ static situ_graph *chain(int32_t n, int64_t first, int32_t extra, bool named) {
     last = situ_graph_builder_add_tensor(b, made, &t);
   }
   done(situ_graph_freeze(&g, b, &error), &error);
-  situ_graph_builder_free(b);
   return g;
 }
 
@@ -43,11 +42,10 @@ TEST(what_is_inserted_is_new_and_the_rest_is_found) {
   for (int32_t extra = 0; extra <= 10; extra++)
     for (int named = 0; named < 2; named++) {
       situ_graph *old = chain(10, 5, -1, named), *now = chain(10, 5, extra, named);
-      arena *a = arena_new();
+      OWN(arena) *a = arena_new();
       int32_t other[11];
       assert_true(graph_match(other, now, old, a));
       for (int32_t v = 0; v < 11; v++) assert_int_equal(other[v], v == extra ? -1 : v > extra ? v - 1 : v);
-      arena_free(a);
       situ_graph_free(old);
       situ_graph_free(now);
     }
@@ -55,11 +53,10 @@ TEST(what_is_inserted_is_new_and_the_rest_is_found) {
 
 TEST(names_that_are_kept_win_over_work_that_changed) {
   situ_graph *old = chain(6, 5, -1, true), *now = chain(6, 1000, 3, true);
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   int32_t other[7];
   assert_true(graph_match(other, now, old, a));
   for (int32_t v = 0; v < 7; v++) assert_int_equal(other[v], v == 3 ? -1 : v > 3 ? v - 1 : v);
-  arena_free(a);
   situ_graph_free(old);
   situ_graph_free(now);
 }
@@ -74,7 +71,7 @@ TEST(a_graph_matches_itself_and_nothing_is_used_twice) {
     o.seed += 1000;
     o.n_operators = 1 + (round * 7) % 60;
     done(graph_random(&y, &o, &error), &error);
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     int32_t other[64];
     bool used[64] = {false};
     assert_true(graph_match(other, x, x, a));
@@ -85,7 +82,6 @@ TEST(a_graph_matches_itself_and_nothing_is_used_twice) {
       assert_true(other[v] < y->n_operators && !used[other[v]]);
       used[other[v]] = true;
     }
-    arena_free(a);
     situ_graph_free(x);
     situ_graph_free(y);
   }
@@ -94,15 +90,13 @@ TEST(a_graph_matches_itself_and_nothing_is_used_twice) {
 /* ---- plans carried over ---- */
 
 static situ_problem *pose(const situ_graph *g, const char *platform) {
-  situ_platform *m = NULL;
-  situ_costs *costs = NULL;
+  OWN(situ_platform) *m = NULL;
+  OWN(situ_costs) *costs = NULL;
   situ_problem *p = NULL;
   situ_error error = {0};
   done(situ_platform_read(&m, platform, &error), &error);
   done(situ_costs_estimate(&costs, g, m, NULL, &error), &error);
   done(situ_problem_pose(&p, g, m, costs, NULL, &error), &error);
-  situ_costs_free(costs);
-  situ_platform_free(m);
   return p;
 }
 
@@ -134,12 +128,12 @@ TEST(a_plan_is_carried_over_to_a_changed_graph) {
 /* A solve of one step that starts from the plan of the graph before is as good as that plan. */
 TEST(a_search_starts_from_what_was_carried_over) {
   for (int32_t round = 0; round < rounds_of(20); round++) {
-    situ_graph *g = NULL;
+    OWN(situ_graph) *g = NULL;
     situ_plan *plan = NULL, *carried = NULL, *found = NULL;
     situ_error error = {0};
     graph_random_options o = {.n_operators = 40, .edge_density = 0.1, .seed = (uint64_t)round + 1};
     done(graph_random(&g, &o, &error), &error);
-    situ_problem *p = pose(g, "cpu+2*v100-16g");
+    OWN(situ_problem) *p = pose(g, "cpu+2*v100-16g");
     situ_solve_options solve = SITU_SOLVE_OPTIONS_INIT;
     solve.max_steps = 3000;
     done(situ_solve(&plan, p, &solve, &error), &error);
@@ -157,8 +151,6 @@ TEST(a_search_starts_from_what_was_carried_over) {
     situ_plan_free(plan);
     situ_plan_free(carried);
     situ_plan_free(found);
-    situ_problem_free(p);
-    situ_graph_free(g);
   }
 }
 

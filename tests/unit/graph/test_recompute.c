@@ -129,7 +129,7 @@ TEST(a_perceptron_keeps_the_inputs_of_sqrt_n_segments) {
   assert_int_equal(flops_of(less, SITU_PHASE_BACKWARD), flops_of(all, SITU_PHASE_BACKWARD));
   assert_int_equal(peak_of(all), 1000);
   assert_int_equal(peak_of(less), 600);
-  situ_graph *one = train(forward, 1);
+  OWN(situ_graph) *one = train(forward, 1);
   assert_int_equal(one->n_recomputed, 1);
   assert_true(runs_again(one, "reluc") && !runs_again(one, "reluf"));
   /* The outputs of two Relus of the first segment are gone, then it runs beside nothing else. */
@@ -139,7 +139,6 @@ TEST(a_perceptron_keeps_the_inputs_of_sqrt_n_segments) {
   assert_int_equal(graph_recomputed_bytes(one, situ_graph_find(one, "gradient(relub)")), 300);
   assert_int_equal(graph_recomputed_bytes(one, situ_graph_find(one, "gradient(productj)")), 0);
   assert_int_equal(graph_recomputed_bytes(one, situ_graph_find(one, "reluc")), 0);
-  situ_graph_free(one);
   situ_graph_free(less);
   situ_graph_free(all);
   situ_graph_free(forward);

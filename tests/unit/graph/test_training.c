@@ -84,7 +84,7 @@ static situ_graph *small(void) {
 }
 
 TEST(what_has_weights_before_it_gets_a_backward_operator) {
-  situ_graph *g = small();
+  OWN(situ_graph) *g = small();
   assert_int_equal(g->n_operators, 5 + 3 + 2);
   assert_true(situ_graph_find(g, "gradient(look)") < 0);
   assert_true(situ_graph_find(g, "gradient(numbers)") < 0);
@@ -100,12 +100,11 @@ TEST(what_has_weights_before_it_gets_a_backward_operator) {
   assert_int_equal(update.moved_bytes, 3 * 800);
   assert_int_equal(update.colocation, second.colocation);
   assert_int_equal(second.colocation, graph_operator(g, situ_graph_find(g, "second")).colocation);
-  situ_graph_free(g);
 }
 
 /* An update of four inputs is a quarter of one of each: its states stay whole. */
 TEST(inputs_of_a_step_share_its_update) {
-  situ_graph_builder *b = builder();
+  OWN(situ_graph_builder) *b = builder();
   situ_graph *forward, *step;
   situ_error error;
   int32_t v = add(b, (situ_operator){.name = "first",
@@ -126,13 +125,12 @@ TEST(inputs_of_a_step_share_its_update) {
   assert_int_equal(graph_operator(step, situ_graph_find(step, "gradient(first)")).flops, 100);
   situ_graph_free(step);
   situ_graph_free(forward);
-  situ_graph_builder_free(b);
 }
 
 /* 1000 weights of 16 bits, Adam in mixed precision: 12 bytes each stay on the host, which reads and writes these and
  * reads a gradient and writes a weight. The device reads its gradients and gets its weights once for 4 inputs. */
 TEST(a_host_holds_the_states_and_makes_the_updates) {
-  situ_graph_builder *b = builder();
+  OWN(situ_graph_builder) *b = builder();
   situ_graph *forward, *step;
   situ_error error;
   int32_t v =
@@ -155,7 +153,6 @@ TEST(a_host_holds_the_states_and_makes_the_updates) {
   assert_int_equal(graph_offloaded_bytes(step), 12 * 1000);
   situ_graph_free(step);
   situ_graph_free(forward);
-  situ_graph_builder_free(b);
 }
 
 /* Bytes of each weight that PyTorch's optimizers keep beside it and its gradient; ZeRO (SC 2020), section 3.1: with
@@ -169,7 +166,7 @@ TEST(an_optimizer_keeps_its_states_where_the_weights_are) {
               {SITU_OPTIMIZER_ADAM_8BIT, 2, 2}, {SITU_OPTIMIZER_NONE, -1, -1}};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
     for (int half = 0; half < 2; half++) {
-      situ_graph_builder *b = builder();
+      OWN(situ_graph_builder) *b = builder();
       situ_graph *forward, *step;
       situ_error error;
       situ_dtype type = half ? SITU_DTYPE_F16 : SITU_DTYPE_F32;
@@ -189,12 +186,11 @@ TEST(an_optimizer_keeps_its_states_where_the_weights_are) {
         assert_int_equal(graph_operator(step, update).weight_bytes, n * each);
       situ_graph_free(forward);
       situ_graph_free(step);
-      situ_graph_builder_free(b);
     }
 }
 
 TEST(backward_reads_what_its_kind_needs) {
-  situ_graph *g = small();
+  OWN(situ_graph) *g = small();
   assert_true(reads(g, "gradient(second)", "squash", 33));
   assert_true(reads(g, "gradient(squash)", "gradient(second)", 33));
   assert_true(reads(g, "gradient(squash)", "squash", 33)); /* tanh' = 1 - tanh^2 */
@@ -202,7 +198,6 @@ TEST(backward_reads_what_its_kind_needs) {
   assert_true(reads(g, "gradient(first)", "gradient(squash)", 22));
   assert_true(reads(g, "gradient(first)", "look", 11));
   assert_true(reads(g, "update(first)", "gradient(first)", 0));
-  situ_graph_free(g);
 }
 
 TEST(shared_weights_are_updated_once_after_all_their_gradients) {
@@ -215,12 +210,11 @@ TEST(shared_weights_are_updated_once_after_all_their_gradients) {
     step[i] = add(b, cell);
     if (i > 0) join(b, step[i - 1], step[i], 8, SITU_DTYPE_F32);
   }
-  situ_graph *g = train(b);
+  OWN(situ_graph) *g = train(b);
   assert_int_equal(g->n_operators, 3 + 3 + 1);
   assert_true(reads(g, "update(a)", "gradient(a)", 0) && reads(g, "update(a)", "gradient(b)", 0) &&
               reads(g, "update(a)", "gradient(c)", 0));
   assert_int_equal(g->n_colocations, 1);
-  situ_graph_free(g);
 }
 
 /* A table of 90 bytes, which `word` looks up and `head`, with a bias of 7, multiplies. */
@@ -268,10 +262,9 @@ TEST(tables_of_their_own_are_not_copied) {
   op.name = "head", op.kind = "MatMul", op.weight_bytes = 80;
   int32_t head = add(b, op);
   join(b, word, head, 8, SITU_DTYPE_F32);
-  situ_graph *g = train_with(b, 4);
+  OWN(situ_graph) *g = train_with(b, 4);
   assert_int_equal(g->weight_bytes[situ_graph_find(g, "head")], 80);
   assert_int_equal(g->colocation[situ_graph_find(g, "word")], g->colocation[situ_graph_find(g, "head")]);
-  situ_graph_free(g);
 }
 
 TEST(gradients_of_several_users_are_added_up) {
@@ -283,11 +276,10 @@ TEST(gradients_of_several_users_are_added_up) {
   assert_int_equal(builder_add_tensor(b, u, &tensor, &t, &error), SITU_STATUS_OK);
   for (int32_t i = 0; i < 3; i++)
     assert_int_equal(builder_add_use(b, add(b, (situ_operator){.kind = "Relu", .colocation = -1}), t, &error), 0);
-  situ_graph *g = train(b);
+  OWN(situ_graph) *g = train(b);
   int32_t v = situ_graph_find(g, "gradient(u)");
   assert_int_equal(g->moved_bytes[v], 7 + 3 * 16);
   assert_int_equal(g->in_start[v + 1] - g->in_start[v], 3);
-  situ_graph_free(g);
 }
 
 /* Kaplan et al., "Scaling laws for neural language models", 2020, section 2.1: backward takes twice what forward takes.
@@ -354,9 +346,8 @@ TEST(the_gradient_of_a_cell_is_twice_its_work) {
                                         .flops = 1000,
                                         .weight_bytes = 800});
   for (int k = 0; k < 3; k++) join(b, inputs[k], cell, 40, SITU_DTYPE_F32);
-  situ_graph *step = train(b);
+  OWN(situ_graph) *step = train(b);
   assert_int_equal(graph_operator(step, situ_graph_find(step, "gradient(cell)")).flops, 2 * 1000);
-  situ_graph_free(step);
 }
 
 /* first (weights) and table (none) -> scaled; first and scaled -> squared; a loss of that and of labels */
@@ -381,7 +372,7 @@ TEST(backward_reads_a_factor_only_for_another_that_learns) {
   join(b, v[2], v[3], 22, SITU_DTYPE_F32);
   join(b, v[3], v[4], 44, SITU_DTYPE_F32);
   join(b, labels, v[4], 8, SITU_DTYPE_I64);
-  situ_graph *step = train(b);
+  OWN(situ_graph) *step = train(b);
   assert_true(reads(step, "gradient(scaled)", "table", 10));
   assert_false(reads(step, "gradient(scaled)", "first", 20));
   assert_true(reads(step, "gradient(product)", "first", 21));
@@ -389,7 +380,6 @@ TEST(backward_reads_a_factor_only_for_another_that_learns) {
   assert_true(reads(step, "gradient(loss)", "product", 44));
   assert_int_equal(step->workspace_bytes[situ_graph_find(step, "gradient(loss)")], 44);
   assert_int_equal(step->workspace_bytes[situ_graph_find(step, "loss")], 0);
-  situ_graph_free(step);
 }
 
 TEST_MAIN

@@ -207,8 +207,8 @@ TEST(the_loss_is_that_of_its_definition) {
 /* Everything that the policy knows is a number of moderate size; neighbours are those of the graph. */
 TEST(a_view_is_finite_and_knows_the_neighbours) {
   for (uint64_t seed = 0; seed < 200; seed++) {
-    lab l = draw_lab(seed, 1 + (int32_t)(seed % 20));
-    arena *a = arena_new();
+    OWN(lab) l = draw_lab(seed, 1 + (int32_t)(seed % 20));
+    OWN(arena) *a = arena_new();
     environment env;
     assert_true(environment_init(&env, l.problem, a));
     const gdp_view *v = gdp_look(&env, a);
@@ -234,8 +234,6 @@ TEST(a_view_is_finite_and_knows_the_neighbours) {
       }
       assert_true(v->before.start[u] == v->before.start[u + 1] || fabs(sum - 1) < 1e-12);
     }
-    arena_free(a);
-    lab_free(&l);
   }
 }
 

@@ -17,7 +17,7 @@ static int32_t back_start[] = {0, 0, 1, 2, 3}, back_to[] = {0, 1, 2};
 static int32_t tree_start[] = {0, 2, 4, 6, 6, 6, 6, 6}, tree_to[] = {1, 2, 3, 4, 5, 6};
 
 TEST(the_fractal_dimension_is_the_slope_of_what_grows) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   double d[7];
   assert_true(hsdag_fractal_dimensions(d, &(group_lists){path_start, path_to}, 4, false, a));
   assert_near(d[0], 1); /* N(1), N(2), N(3) = 1, 2, 3: ln N = ln r */
@@ -27,13 +27,12 @@ TEST(the_fractal_dimension_is_the_slope_of_what_grows) {
   assert_true(hsdag_fractal_dimensions(d, &(group_lists){tree_start, tree_to}, 7, false, a));
   assert_near(d[0], log(3) / log(2)); /* N(1) = 2, N(2) = 6 */
   assert_near(d[1], 0);
-  arena_free(a);
 }
 
 /* Published, node 1 of the path has points (0, 0), (ln 2, ln 2) and, for node 0, that it cannot reach, (L, ln 3) with L
  * the logarithm of the greatest double; node 2 has (0, 0) and (L, ln 3), node 3 has (L, ln 3) alone. */
 TEST(the_published_fractal_dimension_hangs_on_what_is_out_of_reach) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   double d[4], far = log(DBL_MAX), x = (log(2) + far) / 3, y = (log(2) + log(3)) / 3;
   double above = x * y + (log(2) - x) * (log(2) - y) + (far - x) * (log(3) - y);
   double below = x * x + (log(2) - x) * (log(2) - x) + (far - x) * (far - x);
@@ -43,19 +42,17 @@ TEST(the_published_fractal_dimension_hangs_on_what_is_out_of_reach) {
   assert_near(d[2], log(3) / far);
   assert_near(d[3], 0);
   assert_true(d[1] < 0.002);
-  arena_free(a);
 }
 
 /* Wasserman and Faust: node 2 of the path is reached by two of three others, from distances 1 and 2. */
 TEST(closeness_counts_those_that_reach_a_group) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   double c[4];
   assert_true(hsdag_closeness(c, &(group_lists){back_start, back_to}, 4, a));
   assert_near(c[0], 0);
   assert_near(c[1], 1.0 / 1 * 1 / 3);
   assert_near(c[2], 2.0 / 3 * 2 / 3);
   assert_near(c[3], 3.0 / 6 * 3 / 3);
-  arena_free(a);
 }
 
 enum { N_KINDS = 8 };
@@ -66,8 +63,8 @@ TEST(a_feature_that_is_left_out_is_0) {
     lab_options o = {
         .seed = seed, .n_operators = 20, .n_devices = 3, .density = 0.15, .n_colocations = (int32_t)(seed % 2)};
     o.options.objective = SITU_OBJECTIVE_LATENCY;
-    lab l = lab_random(&o);
-    arena *a = arena_new();
+    OWN(lab) l = lab_random(&o);
+    OWN(arena) *a = arena_new();
     environment env;
     hsdag_groups g;
     assert_true(environment_init(&env, l.problem, a) && hsdag_groups_find(&g, &env, false, a));
@@ -93,8 +90,6 @@ TEST(a_feature_that_is_left_out_is_0) {
       }
     }
     assert_int_equal(n_used, columns - N_KINDS + l.graph->n_kinds); /* each column belongs to one feature */
-    arena_free(a);
-    lab_free(&l);
   }
 }
 

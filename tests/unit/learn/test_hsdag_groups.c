@@ -62,8 +62,8 @@ TEST(groups_are_those_of_the_published_rule_in_its_order) {
   static published p;
   int32_t joined = 0;
   for (uint64_t seed = 0; seed < N_DAGS; seed++) {
-    lab l = draw_lab(seed, true);
-    arena *a = arena_new();
+    OWN(lab) l = draw_lab(seed, true);
+    OWN(arena) *a = arena_new();
     environment env;
     hsdag_groups found, all; /* without and with constants */
     assert_true(environment_init(&env, l.problem, a) && hsdag_groups_find(&found, &env, false, a));
@@ -90,8 +90,6 @@ TEST(groups_are_those_of_the_published_rule_in_its_order) {
       assert_int_equal(all.next.start[g + 1] - all.next.start[g], 1);
       assert_int_equal(all.before.start[g + 1] - all.before.start[g], 0);
     }
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(joined > N_DAGS);
 }
@@ -105,8 +103,8 @@ static bool has(const group_lists *lists, int32_t from, int32_t to) {
 
 TEST(members_allow_the_same_devices_and_edges_are_those_between_groups) {
   for (uint64_t seed = 0; seed < N_DAGS; seed++) {
-    lab l = draw_lab(seed, false);
-    arena *a = arena_new();
+    OWN(lab) l = draw_lab(seed, false);
+    OWN(arena) *a = arena_new();
     environment env;
     hsdag_groups g;
     bool edge[MAX_N][MAX_N] = {{false}};
@@ -129,8 +127,6 @@ TEST(members_allow_the_same_devices_and_edges_are_those_between_groups) {
                            (size_t)env.n_devices) == 0;
         assert_int_equal(g.class_of[x] == g.class_of[y], same);
       }
-    arena_free(a);
-    lab_free(&l);
   }
 }
 

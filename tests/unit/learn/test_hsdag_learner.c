@@ -133,16 +133,14 @@ TEST(a_policy_serves_any_model_and_platform) {
                      .pinned = true,
                      .unsupported = true};
     o.options.objective = SITU_OBJECTIVE_LATENCY;
-    lab other = lab_random(&o);
+    OWN(lab) other = lab_random(&o);
     situ_solve_options how = {.size = sizeof(situ_solve_options), .solvers = "hsdag", .policy = path, .max_steps = 40};
-    situ_plan *plan = NULL;
+    OWN(situ_plan) *plan = NULL;
     situ_error error = {0};
     if (situ_solve(&plan, other.problem, &how, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
     bool found = plan->outcome == SITU_OUTCOME_FEASIBLE || plan->outcome == SITU_OUTCOME_OPTIMAL;
     assert_int_equal(found, other.problem->conflict == NULL);
     served += found;
-    situ_plan_free(plan);
-    lab_free(&other);
   }
   assert_true(served >= 5);
   lab_free(&l[0]);

@@ -8,13 +8,12 @@
 enum { N = 23, FEATURES = 9, DEVICES = 3 };
 
 TEST(it_has_the_size_of_the_released_one) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   params *p = params_new(a);
   hsdag_net net;
   rng random = rng_new(1);
   assert_true(hsdag_net_make(&net, p, 17, 2, &random));
   assert_int_equal(params_size(p), 141076); /* counted in the public repository at 17 features and two devices */
-  arena_free(a);
 }
 
 /* A ring with chords, drawn features, and the loss - log of the chance of drawn devices. */

@@ -170,8 +170,8 @@ TEST(a_taught_policy_comes_to_do_what_its_teacher_does) {
   for (uint64_t seed = 0; seed < 5; seed++) {
     lab_options o = {.seed = seed, .n_operators = 30, .n_devices = 3, .density = 0.1, .unfused = true};
     o.options.objective = SITU_OBJECTIVE_LATENCY;
-    lab l = lab_random(&o);
-    arena *a = arena_new();
+    OWN(lab) l = lab_random(&o);
+    OWN(arena) *a = arena_new();
     trainer *taught = trainer_new(learner_find("gdp"), seed, false, a, 1);
     train_case *s = trainer_add(taught, l.problem);
     assert_non_null(s);
@@ -191,8 +191,6 @@ TEST(a_taught_policy_comes_to_do_what_its_teacher_does) {
     }
     last += agreement(&s->env, device) / 5;
     trainer_free(taught);
-    arena_free(a);
-    lab_free(&l);
   }
   if (last < 0.7 || last < (1 + first) / 2) fail_msg("agreement went from %.2f to %.2f", first, last);
 }
@@ -284,7 +282,7 @@ TEST(a_step_after_the_first_allocates_nothing) {
 TEST(groups_may_be_left_out) {
   situ_instance_options at = {
       .size = sizeof(situ_instance_options), .model = "builtin:layered?operators=200", .platform = "4*p100-16g"};
-  situ_instance *instance = NULL;
+  OWN(situ_instance) *instance = NULL;
   situ_error error = {0};
   if (situ_instance_open(&instance, &at, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   const situ_problem *problem = situ_instance_problem(instance);
@@ -309,21 +307,18 @@ TEST(groups_may_be_left_out) {
     assert_int_equal(situ_learn(&report, NULL, "gdp", &problem, 1, &o, &error), calls[k].status);
   }
   remove(path);
-  situ_instance_free(instance);
 }
 
 TEST(a_policy_learns_from_nothing) {
   situ_instance_options at = {
       .size = sizeof(situ_instance_options), .model = "builtin:layered?operators=60&width=8", .platform = "4*p100-16g"};
   situ_solve_options how = {.size = sizeof(situ_solve_options), .solvers = "gdp", .policy = "none", .max_steps = 600};
-  situ_instance *instance = NULL;
-  situ_plan *plan = NULL;
+  OWN(situ_instance) *instance = NULL;
+  OWN(situ_plan) *plan = NULL;
   situ_error error = {0};
   if (situ_place(&plan, &instance, &at, &how, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   assert_true(plan->value_ns < plan->best_single_ns);
   assert_true(plan->steps <= 600);
-  situ_plan_free(plan);
-  situ_instance_free(instance);
 }
 
 /* The shipped policy on graphs of families that it was not trained on (share/policies/README.md): below the mean of
@@ -335,7 +330,7 @@ TEST(the_shipped_policy_places_what_it_has_not_seen) {
     situ_instance_options at = {
         .size = sizeof(situ_instance_options), .model = held_out[k], .platform = "cpu+3*p100-16g"};
     situ_solve_options how = {.size = sizeof(situ_solve_options), .solvers = "gdp"};
-    situ_instance *instance = NULL;
+    OWN(situ_instance) *instance = NULL;
     situ_plan *plan = NULL, *again = NULL;
     situ_error error = {0};
     if (situ_place(&plan, &instance, &at, &how, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
@@ -343,7 +338,7 @@ TEST(the_shipped_policy_places_what_it_has_not_seen) {
     assert_int_equal(situ_solve(&again, situ_instance_problem(instance), &how, &error), SITU_STATUS_OK);
     assert_int_equal(again->value_ns, plan->value_ns);
     environment env;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     assert_true(environment_init(&env, situ_instance_problem(instance), a));
     nn_real *score = ARENA_ZERO(a, nn_real, (int64_t)env.n_units * env.n_devices);
     int32_t *device = ARENA_NEW(a, int32_t, env.n_units);
@@ -354,10 +349,8 @@ TEST(the_shipped_policy_places_what_it_has_not_seen) {
       mean += (double)environment_try(&env, device) / 10;
     }
     assert_true((double)plan->value_ns < mean);
-    arena_free(a);
     situ_plan_free(plan);
     situ_plan_free(again);
-    situ_instance_free(instance);
   }
 }
 

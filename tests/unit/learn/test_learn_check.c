@@ -6,7 +6,7 @@
 
 TEST(broken_groups_are_named) {
   lab l = {0};
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   environment env;
   hsdag_groups x;
   int32_t g = 0, many = 0;
@@ -29,7 +29,6 @@ TEST(broken_groups_are_named) {
   BREAKS(hsdag_groups_check(&x, &env), x.before.start[1], -1, "start lists groups");
   BREAKS(hsdag_groups_check(&x, &env), next[0], x.n, "lists are of groups");
   BREAKS(hsdag_groups_check(&x, &env), next[0], next[1], "lists ascend");
-  arena_free(a);
   lab_free(&l);
 }
 

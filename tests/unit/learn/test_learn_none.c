@@ -18,7 +18,7 @@ TEST(the_rows_of_policies_stay_in_the_table_and_serve_nothing) {
 
 TEST(a_solver_that_learns_is_unsupported) {
   situ_error error = {0};
-  situ_instance *instance = NULL;
+  OWN(situ_instance) *instance = NULL;
   situ_plan *plan = NULL;
   situ_instance_options o = {
       .size = sizeof(situ_instance_options), .model = "builtin:layered?operators=20", .platform = "2*p100-16g"};
@@ -27,7 +27,6 @@ TEST(a_solver_that_learns_is_unsupported) {
   assert_int_equal(situ_solve(&plan, situ_instance_problem(instance), &how, &error), SITU_STATUS_UNSUPPORTED);
   assert_null(plan);
   assert_non_null(strstr(error.text, "gdp"));
-  situ_instance_free(instance);
 }
 
 TEST(training_is_unsupported) {

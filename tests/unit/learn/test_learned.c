@@ -33,7 +33,7 @@ static int64_t statistic(const situ_plan *plan, const char *name) {
 
 /* The least time of all 3^10 placements in the order of trials. */
 static int64_t optimum_of_trials(const situ_problem *p) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   environment env;
   int32_t device[10] = {0};
   assert_true(environment_init(&env, p, a));
@@ -43,14 +43,13 @@ static int64_t optimum_of_trials(const situ_problem *p) {
     environment_try(&env, device);
   }
   int64_t best = env.best_ns;
-  arena_free(a);
   return best;
 }
 
 /* The mean of the last trials has gone more than half of the way from what chance gives to the optimum; that of a
  * policy that learns nothing stays where it is. */
 TEST(late_trials_are_much_better_than_early_ones) {
-  lab l = lab_topcuoglu();
+  OWN(lab) l = lab_topcuoglu();
   int64_t optimum = optimum_of_trials(l.problem);
   situ_plan *chance = solve_with(l.problem, "random", 1500, 1);
   int64_t early = statistic(chance, "learn.mean_early_ns"), late = statistic(chance, "learn.mean_late_ns");
@@ -58,25 +57,23 @@ TEST(late_trials_are_much_better_than_early_ones) {
   assert_true(optimum < wanted && late > wanted);
   situ_plan_free(chance);
   for (int i = 0; i < N_CASES; i++) {
-    situ_plan *plan = solve_with(l.problem, cases[i].name, cases[i].steps, 1);
+    OWN(situ_plan) *plan = solve_with(l.problem, cases[i].name, cases[i].steps, 1);
     int64_t learned = statistic(plan, "learn.mean_late_ns");
     if (learned > wanted)
       fail_msg("%s: the last trials take %lld in the mean, chance %lld, the best of all %lld", cases[i].name,
                (long long)learned, (long long)early, (long long)optimum);
     assert_true(plan->value_ns >= optimum);
-    situ_plan_free(plan);
   }
-  lab_free(&l);
 }
 
 TEST(every_trial_is_a_step_and_runs_repeat) {
   lab_options o = {.seed = 3, .n_operators = 40, .n_devices = 4, .density = 0.1, .n_colocations = 3};
   o.options.objective = SITU_OBJECTIVE_LATENCY;
-  lab l = lab_random(&o);
+  OWN(lab) l = lab_random(&o);
   for (int i = -1; i < N_CASES; i++) {
     const char *name = i < 0 ? "random" : cases[i].name;
     situ_plan *one = solve_with(l.problem, name, 333, 5), *same = solve_with(l.problem, name, 333, 5);
-    situ_plan *other = solve_with(l.problem, name, 333, 6);
+    OWN(situ_plan) *other = solve_with(l.problem, name, 333, 6);
     assert_int_equal(statistic(one, "learn.trials"), 333);
     assert_int_equal(one->steps, 333);
     assert_memory_equal(one->device, same->device, 40 * sizeof *one->device);
@@ -84,9 +81,7 @@ TEST(every_trial_is_a_step_and_runs_repeat) {
     assert_int_not_equal(statistic(one, "learn.mean_late_ns"), statistic(other, "learn.mean_late_ns"));
     situ_plan_free(one);
     situ_plan_free(same);
-    situ_plan_free(other);
   }
-  lab_free(&l);
 }
 
 /* Groups are the units joined, none of them without a device where the units had one, and few enough. */
@@ -101,8 +96,8 @@ TEST(groups_keep_what_units_keep) {
                      .unsupported = seed % 3 == 0,
                      .memory = seed % 4 == 0 ? 0.7 : 0};
     o.options.objective = SITU_OBJECTIVE_LATENCY;
-    lab l = lab_random(&o);
-    arena *a = arena_new();
+    OWN(lab) l = lab_random(&o);
+    OWN(arena) *a = arena_new();
     environment fine, w;
     int32_t most = 1 + (int32_t)(seed % 7);
     assert_true(environment_init(&fine, l.problem, a) && environment_init(&w, l.problem, a) &&
@@ -129,8 +124,6 @@ TEST(groups_keep_what_units_keep) {
       for (int32_t d = 0; d < w.n_devices; d++) some |= w.allowed[u * w.n_devices + d];
       if (!l.problem->conflict) assert_true(some);
     }
-    arena_free(a);
-    lab_free(&l);
   }
 }
 

@@ -8,12 +8,11 @@
 
 static situ_plan *place(const char *model, const char *platform, situ_solve_options how) {
   situ_instance_options at = {.size = sizeof(situ_instance_options), .model = model, .platform = platform};
-  situ_instance *instance = NULL;
+  OWN(situ_instance) *instance = NULL;
   situ_plan *plan = NULL;
   situ_error error = {0};
   how.size = sizeof how;
   if (situ_place(&plan, &instance, &at, &how, &error) != SITU_STATUS_OK) fail_msg("%s: %s", model, error.text);
-  situ_instance_free(instance);
   return plan;
 }
 
@@ -35,7 +34,7 @@ TEST(no_policy_serves_less_than_the_best_single_device) {
              : info.name[0] == 'g' ? "?steps=4"
                                    : "?operators=500");
     const char *platform = platforms[pair % N_PLATFORMS];
-    situ_plan *plan =
+    OWN(situ_plan) *plan =
         place(model, platform,
               (situ_solve_options){.solvers = learned[k % 3 == 0], .max_steps = k % 2 ? 12 : 1, .no_bounds = true});
     int64_t single = plan->best_single_ns;
@@ -43,7 +42,6 @@ TEST(no_policy_serves_less_than_the_best_single_device) {
     if (single < SITU_NEVER_NS && (!plan_exists(plan) || plan->value_ns > single))
       fail_msg("%s on %s: %lld, the best single device %lld", model, platform, (long long)plan->value_ns,
                (long long)single);
-    situ_plan_free(plan);
   }
   assert_true(judged > 0);
 }
@@ -60,12 +58,10 @@ TEST(no_policy_serves_less_than_heft) {
                                        "builtin:rnnlm?steps=5"};
   int32_t better = 0;
   for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
-    situ_plan *heft = place(models[k], "3*p100-16g", (situ_solve_options){.solvers = "heft", .no_bounds = true});
-    situ_plan *served = place(models[k], "3*p100-16g", (situ_solve_options){.solvers = "gdp", .no_bounds = true});
+    OWN(situ_plan) *heft = place(models[k], "3*p100-16g", (situ_solve_options){.solvers = "heft", .no_bounds = true});
+    OWN(situ_plan) *served = place(models[k], "3*p100-16g", (situ_solve_options){.solvers = "gdp", .no_bounds = true});
     assert_true(served->value_ns <= heft->value_ns);
     better += served->value_ns < heft->value_ns;
-    situ_plan_free(served);
-    situ_plan_free(heft);
   }
   assert_true(better > 0);
 }
@@ -81,9 +77,9 @@ TEST(a_policy_is_served_on_three_levels_at_most) {
                {"builtin:layered?operators=33000&width=8", 1}};
   int32_t n = rounds_of(100) < 100 ? 3 : 4; /* the last takes seconds */
   for (int32_t k = 0; k < n; k++) {
-    situ_plan *plan = place(cases[k].model, "2*p100-16g", (situ_solve_options){.solvers = "gdp", .no_bounds = true});
+    OWN(situ_plan) *plan =
+        place(cases[k].model, "2*p100-16g", (situ_solve_options){.solvers = "gdp", .no_bounds = true});
     assert_int_equal(statistic(plan, "learn.levels"), cases[k].levels);
-    situ_plan_free(plan);
   }
 }
 
@@ -93,12 +89,12 @@ TEST(a_case_that_follows_a_plan_tries_it) {
   for (uint64_t seed = 0; seed < 20; seed++) {
     lab_options o = {.seed = seed, .n_operators = 30, .n_devices = 3, .density = 0.1, .n_colocations = 3};
     o.options.objective = SITU_OBJECTIVE_LATENCY;
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     situ_solve_options how = {.size = sizeof how, .solvers = "heft", .no_bounds = true};
-    situ_plan *plan = NULL;
+    OWN(situ_plan) *plan = NULL;
     situ_error error = {0};
     assert_int_equal(situ_solve(&plan, l.problem, &how, &error), SITU_STATUS_OK);
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     trainer *t = trainer_new(learner_find("gdp"), seed, false, a, 1);
     train_case *s = trainer_add(t, l.problem);
     assert_non_null(s);
@@ -107,9 +103,6 @@ TEST(a_case_that_follows_a_plan_tries_it) {
     for (int32_t v = 0; v < l.problem->n_operators; v++)
       assert_int_equal(s->env.best[s->env.unit_of[v]], plan->device[v]);
     trainer_free(t);
-    arena_free(a);
-    situ_plan_free(plan);
-    lab_free(&l);
   }
 }
 
@@ -123,26 +116,23 @@ TEST(levels_go_from_groups_to_operators) {
                {"builtin:layered?operators=300&width=8", 100, 1},
                {"builtin:layered?operators=100&width=8", 3000, 2}};
   for (int32_t k = 0; k < (in_check() ? 3 : 2); k++) {
-    situ_plan *plan = place(cases[k].model, "4*p100-16g",
-                            (situ_solve_options){.solvers = "gdp", .policy = "none", .max_steps = cases[k].steps});
+    OWN(situ_plan) *plan = place(cases[k].model, "4*p100-16g",
+                                 (situ_solve_options){.solvers = "gdp", .policy = "none", .max_steps = cases[k].steps});
     assert_int_equal(statistic(plan, "learn.levels"), cases[k].levels);
     assert_true(plan->steps <= cases[k].steps);
-    situ_plan_free(plan);
   }
 }
 
 /* Solvers before a policy say where it begins: with no trial of its own but the first, it is not worse. */
 TEST(a_policy_begins_at_the_incumbent) {
   static const char *const model = "builtin:rnnlm?steps=6&layers=4", *const platform = "4*p100-16g";
-  situ_plan *before = place(model, platform, (situ_solve_options){.solvers = "layers", .max_steps = 100});
-  situ_plan *plan =
+  OWN(situ_plan) *before = place(model, platform, (situ_solve_options){.solvers = "layers", .max_steps = 100});
+  OWN(situ_plan) *plan =
       place(model, platform, (situ_solve_options){.solvers = "layers,gdp", .policy = "none", .max_steps = 400});
-  situ_plan *cold = place(model, platform, (situ_solve_options){.solvers = "gdp", .policy = "none", .max_steps = 300});
+  OWN(situ_plan) *cold =
+      place(model, platform, (situ_solve_options){.solvers = "gdp", .policy = "none", .max_steps = 300});
   assert_true(plan->value_ns <= before->value_ns);
   assert_true(plan->value_ns < cold->value_ns);
-  situ_plan_free(before);
-  situ_plan_free(plan);
-  situ_plan_free(cold);
 }
 
 /* And near the plan that it begins at the solver hsdag finds better ones: HEFT's, on random wiring, are not the best.
@@ -152,13 +142,11 @@ TEST(hsdag_looks_near_the_incumbent) {
   for (int seed = 1; seed < 4; seed++) {
     char model[64];
     snprintf(model, sizeof model, "builtin:layered?operators=60&width=8&seed=%d", seed);
-    situ_plan *heft = place(model, "2*p100-16g", (situ_solve_options){.solvers = "heft"});
-    situ_plan *plan = place(model, "2*p100-16g", (situ_solve_options){.solvers = "heft,hsdag", .max_steps = 200});
+    OWN(situ_plan) *heft = place(model, "2*p100-16g", (situ_solve_options){.solvers = "heft"});
+    OWN(situ_plan) *plan = place(model, "2*p100-16g", (situ_solve_options){.solvers = "heft,hsdag", .max_steps = 200});
     assert_true(plan->value_ns <= heft->value_ns);
     assert_true(plan->steps <= 200);
     better += plan->value_ns < heft->value_ns;
-    situ_plan_free(heft);
-    situ_plan_free(plan);
   }
   assert_true(better > 0);
 }

@@ -77,7 +77,7 @@ TEST(every_number_of_the_training_state_is_checked) {
     const char *name = learners[k]->name;
     lab_options lo = {.seed = 5, .n_operators = 14, .n_devices = 3, .density = 0.3, .unfused = true};
     lo.options.objective = SITU_OBJECTIVE_LATENCY;
-    lab l = lab_random(&lo);
+    OWN(lab) l = lab_random(&lo);
     const situ_problem *q = l.problem;
     situ_learn_options o = {.size = sizeof o, .out = path, .steps = STEPS};
     situ_learn_report report = SITU_LEARN_REPORT_INIT;
@@ -109,7 +109,6 @@ TEST(every_number_of_the_training_state_is_checked) {
     refuses(p, name, q, first, &none, sizeof none, "out of range");
     policy_write(p, head, p->bytes + head, 8); /* as it was */
     if (resume(name, q, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
-    lab_free(&l);
   }
   unlink(path);
   free(p);

@@ -85,8 +85,8 @@ TEST(the_gradient_of_each_policy_is_that_of_differences) {
   tape *t = tape_new();
   for (int i = 0; i < N_CASES; i++)
     for (uint64_t seed = 1; seed <= N_PROBLEMS; seed++) {
-      lab l = draw_lab(seed);
-      arena *a = arena_new();
+      OWN(lab) l = draw_lab(seed);
+      OWN(arena) *a = arena_new();
       environment env;
       reinforce_policy p;
       assert_true(environment_init(&env, l.problem, a));
@@ -95,8 +95,6 @@ TEST(the_gradient_of_each_policy_is_that_of_differences) {
         stir(p.params, seed);
         assert_true(hold_gradient(&cases[i], &p, t, seed) > NUMBERS_OF_EACH * params_count(p.params) * 9 / 10);
       }
-      arena_free(a);
-      lab_free(&l);
     }
   tape_free(t);
 }
@@ -105,8 +103,8 @@ TEST(a_decision_keeps_support_pins_and_colocation) {
   tape *t = tape_new();
   for (int i = 0; i < N_CASES; i++)
     for (uint64_t seed = 1; seed <= 60; seed++) {
-      lab l = draw_lab(seed);
-      arena *a = arena_new();
+      OWN(lab) l = draw_lab(seed);
+      OWN(arena) *a = arena_new();
       environment env;
       reinforce_policy p;
       rng random = rng_new(seed);
@@ -121,17 +119,15 @@ TEST(a_decision_keeps_support_pins_and_colocation) {
         assert_true(solve_allows(l.problem, env.device));
         tape_reset(t);
       }
-      arena_free(a);
-      lab_free(&l);
     }
   tape_free(t);
 }
 
 TEST(an_episode_after_the_first_ones_allocates_nothing) {
-  lab l = lab_topcuoglu();
+  OWN(lab) l = lab_topcuoglu();
   for (int i = 0; i < N_CASES; i++) {
     tape *t = tape_new();
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     environment env;
     reinforce_policy p;
     uint64_t drawn;
@@ -143,10 +139,8 @@ TEST(an_episode_after_the_first_ones_allocates_nothing) {
       held = tape_held_bytes(t);
     }
     assert_int_equal(arena_held_bytes(a), own);
-    arena_free(a);
     tape_free(t);
   }
-  lab_free(&l);
 }
 
 TEST_MAIN

@@ -10,8 +10,8 @@ enum { N_PROBLEMS = 300, N_DRAWS = 20 };
 TEST(a_draw_takes_what_is_open_and_allowed) {
   int32_t served = 0;
   for (uint64_t seed = 0; seed < N_PROBLEMS; seed++) {
-    lab l = lab_random_stream(seed);
-    arena *a = arena_new();
+    OWN(lab) l = lab_random_stream(seed);
+    OWN(arena) *a = arena_new();
     environment env;
     assert_true(environment_init(&env, l.problem, a));
     rng random = rng_new(seed);
@@ -27,15 +27,13 @@ TEST(a_draw_takes_what_is_open_and_allowed) {
       assert_true(solve_allows(l.problem, env.device));
       served++;
     }
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(served > N_PROBLEMS);
 }
 
 TEST(devices_are_drawn_as_often_as_the_softmax_says) {
-  lab l = lab_topcuoglu();
-  arena *a = arena_new();
+  OWN(lab) l = lab_topcuoglu();
+  OWN(arena) *a = arena_new();
   environment env;
   assert_true(environment_init(&env, l.problem, a));
   assert_int_equal(env.n_units, 10);
@@ -49,8 +47,6 @@ TEST(devices_are_drawn_as_often_as_the_softmax_says) {
     seen[device[4]]++;
   }
   for (int32_t d = 0; d < 3; d++) assert_true(abs(seen[d] - (1000 << d)) < 150); /* over 3.6 standard deviations */
-  arena_free(a);
-  lab_free(&l);
 }
 
 TEST_MAIN

@@ -11,7 +11,7 @@
 #include "lp/mip.h"
 
 TEST(entries_of_one_column_add_up) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   program p = program_new(a);
   int32_t x = program_column(&p, 0, 9, false), y = program_column(&p, 0, 9, false);
   program_row(&p, 3, PROGRAM_ANY_HIGH);
@@ -28,14 +28,13 @@ TEST(entries_of_one_column_add_up) {
   assert_int_equal(p.coefficient[1], 1);
   assert_int_equal(p.row_start[1], 2);
   assert_int_equal(p.coefficient[2], 1);
-  arena_free(a);
 }
 
 /* min 3 x + 2 y, x + y >= 4, x <= 3, y <= 3: by the price 2 of the row, 8 + min(0 .. 3) of (3 - 2) x = 8. By the price
  * 3 the second column has 2 - 3 = -1 at its upper side: 12 - 3 = 9, the optimum x = 1, y = 3. In 1 / 10 also 2.5: 10
  * - 1.5 = 8.5, so that a whole value is 9. */
 TEST(prices_prove_the_dual_value_rounded_up) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   program p = program_new(a);
   int32_t x = program_column(&p, 0, 3, false), y = program_column(&p, 0, 3, false);
   p.cost[x] = 3;
@@ -52,11 +51,10 @@ TEST(prices_prove_the_dual_value_rounded_up) {
   assert_int_equal(found, 9);
   assert_false(program_bound(&found, &p, &against, 1)); /* the side that has no limit */
   assert_false(program_bound(&found, &p, &two, 0));
-  arena_free(a);
 }
 
 TEST(sums_beyond_128_bits_prove_nothing) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   program p = program_new(a);
   int32_t x = program_column(&p, 0, INT64_MAX, false);
   p.cost[x] = 1;
@@ -64,7 +62,6 @@ TEST(sums_beyond_128_bits_prove_nothing) {
   program_add(&p, x, INT64_MAX);
   int64_t found, price = INT64_MAX;
   assert_false(program_bound(&found, &p, &price, 1));
-  arena_free(a);
 }
 
 /* A random program with few small columns, so that all its points can be counted. */
@@ -107,7 +104,7 @@ static int64_t count_all(const program *p) {
 
 TEST(no_prices_prove_more_than_is_true) {
   for (uint64_t seed = 1; seed <= 2000; seed++) {
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     program p = draw(seed, a);
     int64_t best = count_all(&p), found, price[4];
     rng r = rng_new(seed + 99);
@@ -116,7 +113,6 @@ TEST(no_prices_prove_more_than_is_true) {
       if (program_bound(&found, &p, price, 1 + rng_below(&r, 12)) && found > best)
         fail_msg("seed %d: %lld proved, %lld possible", (int)seed, (long long)found, (long long)best);
     }
-    arena_free(a);
   }
 }
 
@@ -124,7 +120,7 @@ TEST(prices_of_the_engine_prove_its_value) {
   if (lp_missing()) skip();
   int32_t n_exact = 0, n_solved = 0;
   for (uint64_t seed = 1; seed <= 500; seed++) {
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     program p = draw(seed, a);
     program_table t;
     int64_t best = count_all(&p), found, price[4], scale;
@@ -139,7 +135,6 @@ TEST(prices_of_the_engine_prove_its_value) {
       n_exact += fabs((double)found - ceil(lp_cost(model) * t.cost_scale - 1e-6)) < 0.5;
     }
     lp_free(model);
-    arena_free(a);
   }
   assert_true(n_solved > 100);
   assert_true(n_exact >= n_solved * 99 / 100);
@@ -166,14 +161,13 @@ TEST(the_engine_finds_the_best_and_prints_nothing) {
   dup2(fileno(into), 1);
   dup2(fileno(into), 2);
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(600); seed++) {
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     program p = draw(seed, a);
     mip_limits limits = {.seconds = HUGE_VAL, .max_nodes = INT64_MAX};
     mip_outcome found = {0};
     judged j = {&p, INT64_MAX};
     bool made = mip_search(&found, &p, &limits, judge, &j, a);
     n_wrong += !made || !found.is_ended || j.best != count_all(&p);
-    arena_free(a);
   }
   fflush(NULL);
   dup2(out, 1);
@@ -197,7 +191,7 @@ static void ignore(void *context, const double *x) {}
 TEST(a_stop_is_heard) {
   if (mip_missing()) skip();
   enum { JOBS = 60, MACHINES = 5 };
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   program p = program_new(a);
   rng r = rng_new(1);
   int32_t longest = program_column(&p, 0, 1000000, false), x[JOBS][MACHINES], asked = 0;
@@ -220,11 +214,10 @@ TEST(a_stop_is_heard) {
   assert_true(asked > 0);
   assert_false(found.is_ended);
   assert_true(found.n_nodes < 1000);
-  arena_free(a);
 }
 
 TEST(a_broken_program_is_named) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   program p = draw(3, a);
   assert_true(p.n_entries > 2 && p.n_rows > 1);
   BREAKS(program_check(&p), p.row_start[1], -1, "row_start");
@@ -232,7 +225,6 @@ TEST(a_broken_program_is_named) {
   BREAKS(program_check(&p), p.lower[0], p.upper[0] + 1, "a column may");
   BREAKS(program_check(&p), p.unit[0], 0, "units");
   BREAKS(program_check(&p), p.row_lower[0], PROGRAM_ANY_HIGH, "a row may");
-  arena_free(a);
 }
 
 TEST_MAIN

@@ -418,7 +418,7 @@ static params *small(arena *a, const char *second, int32_t cols) {
 
 /* Two steps by hand: mean and square of the gradients as Kingma and Ba, algorithm 1. */
 TEST(adam_steps_as_published) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   params *p = small(a, "b", 2);
   nn_matrix b = params_at(p, 1);
   const double gradients[2] = {0.5, -2};
@@ -433,11 +433,10 @@ TEST(adam_steps_as_published) {
     assert_true(fabs((double)b.value[0] - x) < 1e-12 && b.value[1] == 0);
   }
   assert_int_equal(params_n_steps(p), 2);
-  arena_free(a);
 }
 
 TEST(clipping_keeps_the_direction) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   params *p = small(a, "b", 2);
   params_at(p, 0).grad[1] = 3;
   params_at(p, 1).grad[0] = -4;
@@ -446,7 +445,6 @@ TEST(clipping_keeps_the_direction) {
   assert_true(fabs(params_clip(p, 1) - 5) < 1e-12);
   assert_true(fabs((double)params_at(p, 0).grad[1] - 0.6) < 1e-12 &&
               fabs((double)params_at(p, 1).grad[0] + 0.8) < 1e-12);
-  arena_free(a);
 }
 
 static const char *file = "nn-policy.tmp";
@@ -470,7 +468,7 @@ static bool is_equal(const params *p, const params *q) {
 }
 
 TEST(a_checkpoint_comes_back) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   params *p = small(a, "b", 4), *q = small(a, "b", 4);
   situ_error e = {0};
   const void *notes;
@@ -483,11 +481,10 @@ TEST(a_checkpoint_comes_back) {
   assert_int_equal(n_notes, 9);
   assert_memory_equal(notes, "episode 7", 9);
   unlink(file);
-  arena_free(a);
 }
 
 TEST(a_foreign_checkpoint_is_refused) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   params *p = small(a, "b", 4);
   situ_error e = {0};
   const void *notes;
@@ -499,12 +496,11 @@ TEST(a_foreign_checkpoint_is_refused) {
   assert_int_equal(params_read(small(a, "b", 5), "test", &notes, &n_notes, a, file, &e), SITU_STATUS_BAD_INPUT);
   assert_non_null(strstr(e.text, "3 x 4"));
   unlink(file);
-  arena_free(a);
 }
 
 /* Cut at each length and with each byte changed: refused, in one line, and nothing changes. */
 TEST(a_damaged_checkpoint_is_refused) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   params *p = small(a, "b", 2), *q = small(a, "b", 2);
   situ_error e = {0};
   static unsigned char bytes[4096];
@@ -527,7 +523,6 @@ TEST(a_damaged_checkpoint_is_refused) {
     assert_true(is_equal(q, small(a, "b", 2)) && *e.text);
   }
   unlink(file);
-  arena_free(a);
 }
 
 TEST_MAIN

@@ -84,7 +84,7 @@ static void print_tensor(const ops_tensor *t) {
 TEST(each_case_is_as_written) {
   int failures = 0;
   for (int i = 0; i < N_CASES; i++) {
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     sample s;
     situ_error error = {0};
     build(&s, &cases[i], a);
@@ -103,7 +103,6 @@ TEST(each_case_is_as_written) {
              (long long)cases[i].flops);
       failures++;
     }
-    arena_free(a);
   }
   assert_int_equal(failures, 0);
 }
@@ -130,13 +129,12 @@ TEST(no_kind_is_in_the_table_twice) {
 
 /* Makes a case, marks all inputs constant or not, and returns the flag of its output. */
 static bool constant_after(const op_case *c, bool inputs_constant) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   sample s;
   build(&s, c, a);
   for (int i = 0; i < s.node.n_inputs; i++) s.inputs[i].constant = inputs_constant;
   assert_int_equal(ops_infer(&s.node, a, NULL), SITU_STATUS_OK);
   bool constant = s.outputs[0].constant;
-  arena_free(a);
   return constant;
 }
 
@@ -159,12 +157,11 @@ TEST(constants_come_from_constants_alone) {
 }
 
 static ops_work work_of(const op_case *c) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   sample s;
   build(&s, c, a);
   assert_int_equal(ops_infer(&s.node, a, NULL), SITU_STATUS_OK);
   ops_work work = ops_count(&s.node);
-  arena_free(a);
   return work;
 }
 
@@ -207,7 +204,7 @@ TEST(amounts_beyond_all_bounds_saturate) {
 }
 
 TEST(what_the_file_declares_fills_gaps_and_yields) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   const int64_t open[] = {-1, 3}, declared[] = {5, 9}, other[] = {1, 2, 3};
   ops_tensor in = {.dtype = SITU_DTYPE_F32, .rank = 2, .dims = open};
   ops_tensor out = {.dtype = SITU_DTYPE_F32, .rank = 2, .dims = declared};
@@ -226,7 +223,6 @@ TEST(what_the_file_declares_fills_gaps_and_yields) {
   assert_int_equal(ops_infer(&node, a, NULL), SITU_STATUS_OK);
   assert_int_equal(out.dims[1], 9);
   assert_false(ops_count(&node).exact);
-  arena_free(a);
 }
 
 /* clang-format off */
@@ -307,7 +303,7 @@ TEST(no_kind_falls_over_nonsense) {
   rng r = rng_new(7);
   for (int round = 0; round < 60; round++)
     for (int32_t i = 0; i < ops_n_kinds(); i++) {
-      arena *a = arena_new();
+      OWN(arena) *a = arena_new();
       nonsense x;
       make_nonsense(&x, i, &r);
       situ_error error = {0};
@@ -317,7 +313,6 @@ TEST(no_kind_falls_over_nonsense) {
       assert_true(work.flops >= 0 && work.read_bytes >= 0 && work.written_bytes >= 0);
       for (int k = 0; status == SITU_STATUS_OK && k < x.node.n_outputs; k++)
         for (int32_t d = 0; d < x.out[k].rank; d++) assert_true(x.out[k].dims[d] >= -1);
-      arena_free(a);
     }
 }
 

@@ -22,7 +22,7 @@ static void done(situ_status status, const situ_error *error) {
 
 /* A random graph of n operators; some tensors have several readers, some operators are colocated. */
 static situ_graph *random_dag(rng *r, int32_t n, bool colocated) {
-  situ_graph_builder *b = NULL;
+  OWN(situ_graph_builder) *b = NULL;
   situ_graph *g = NULL;
   situ_error error = {0};
   int32_t tensor[64][2];
@@ -37,7 +37,6 @@ static situ_graph *random_dag(rng *r, int32_t n, bool colocated) {
       if (rng_below(r, 3) == 0) situ_graph_builder_add_use(b, v, tensor[u][rng_below(r, 2)]);
   }
   done(situ_graph_freeze(&g, b, &error), &error);
-  situ_graph_builder_free(b);
   return g;
 }
 

@@ -26,12 +26,12 @@ static situ_explanation *explained(const situ_plan *plan) {
 TEST(the_path_of_heft_is_that_of_the_paper) {
   static const int64_t expected[8][3] = {{1, 0, 9},   {0, 9, 18},  {4, 18, 26}, {6, 26, 42},
                                          {0, 42, 57}, {8, 57, 62}, {0, 62, 73}, {10, 73, 80}}; /* task or 0, times */
-  lab l = lab_topcuoglu();
-  situ_plan *plan = NULL;
+  OWN(lab) l = lab_topcuoglu();
+  OWN(situ_plan) *plan = NULL;
   situ_solve_options options = {.size = sizeof(situ_solve_options), .solvers = "heft", .max_steps = 100};
   assert_int_equal(situ_solve(&plan, l.problem, &options, NULL), SITU_STATUS_OK);
   assert_int_equal(plan->value_ns, 80);
-  situ_explanation *x = explained(plan);
+  OWN(situ_explanation) *x = explained(plan);
   assert_int_equal(summary_of(x).n_steps, 8);
   for (int32_t k = 0; k < 8; k++) {
     situ_path_step s = situ_explanation_step(x, k);
@@ -41,9 +41,6 @@ TEST(the_path_of_heft_is_that_of_the_paper) {
     assert_int_equal(s.finish_ns, expected[k][2]);
   }
   assert_int_equal(summary_of(x).n_stages, 3);
-  situ_explanation_free(x);
-  situ_plan_free(plan);
-  lab_free(&l);
 }
 
 /* The simulator starts everything as soon as data and device or link are there, so a path has no holes. */
@@ -52,12 +49,12 @@ TEST(a_path_leads_from_the_beginning_to_the_end_without_a_hole) {
     lab_options wish = {.seed = seed, .n_operators = 30, .n_devices = 4, .density = 0.1};
     wish.options.contention = seed % 3 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE;
     wish.options.execution = SITU_EXECUTION_STREAM;
-    lab l = lab_random(&wish);
+    OWN(lab) l = lab_random(&wish);
     int32_t device[30];
     for (int32_t v = 0; v < 30; v++) device[v] = (int32_t)((seed + (uint64_t)v * (seed % 7 + 1)) % 4);
-    situ_plan *plan = NULL;
+    OWN(situ_plan) *plan = NULL;
     assert_int_equal(situ_simulate(&plan, l.problem, device, NULL, NULL), SITU_STATUS_OK);
-    situ_explanation *x = explained(plan);
+    OWN(situ_explanation) *x = explained(plan);
     int64_t now = 0;
     for (int32_t k = 0; k < summary_of(x).n_steps; k++) {
       situ_path_step s = situ_explanation_step(x, k);
@@ -65,16 +62,13 @@ TEST(a_path_leads_from_the_beginning_to_the_end_without_a_hole) {
       now = s.finish_ns;
     }
     assert_int_equal(now, plan->value_ns);
-    situ_explanation_free(x);
-    situ_plan_free(plan);
-    lab_free(&l);
   }
 }
 
 /* a -> b -> c -> d, and e, which nothing reads, added first: on devices 2, 0, 0, 1 and 1. Data goes 2, 0, 1, though the
  * first operator is on 1. */
 TEST(stages_are_in_the_order_of_their_data) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   for (int d = 0; d < 3; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
   for (int d = 0; d < 3; d++)
     for (int e = 0; e < 3; e++)
@@ -85,9 +79,9 @@ TEST(stages_are_in_the_order_of_their_data) {
   situ_problem_options options = {.size = sizeof options, .objective = SITU_OBJECTIVE_THROUGHPUT};
   lab_pose(&s, &options);
   const int32_t device[] = {1, 2, 0, 0, 1};
-  situ_plan *plan = NULL;
+  OWN(situ_plan) *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, device, NULL, NULL), SITU_STATUS_OK);
-  situ_explanation *x = explained(plan);
+  OWN(situ_explanation) *x = explained(plan);
   assert_int_equal(summary_of(x).n_stages, 3);
   static const int32_t expected[3][4] = {{2, 1, 1, 1}, {0, 2, 2, 3}, {1, 2, 0, 4}}; /* device, operators, first, last */
   for (int32_t k = 0; k < 3; k++) {
@@ -100,14 +94,11 @@ TEST(stages_are_in_the_order_of_their_data) {
     assert_int_equal(stage.load_ns, plan->uses[stage.device].load_ns);
   }
   assert_int_equal(summary_of(x).n_steps, 0); /* a pipeline has no times */
-  situ_explanation_free(x);
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 /* a and c on one device, b between them on the other: data goes in a circle. */
 TEST(stages_in_a_circle_are_in_the_order_of_their_first_operators) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
   lab_link(&s, 0, 1, 1, -1);
   lab_link(&s, 1, 0, 1, -1);
@@ -115,23 +106,20 @@ TEST(stages_in_a_circle_are_in_the_order_of_their_first_operators) {
   for (int v = 0; v < 2; v++) lab_tensor(&s, v, 5, v + 1, -1);
   lab_pose(&s, NULL);
   const int32_t device[] = {1, 0, 1};
-  situ_plan *plan = NULL;
+  OWN(situ_plan) *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, device, NULL, NULL), SITU_STATUS_OK);
-  situ_explanation *x = explained(plan);
+  OWN(situ_explanation) *x = explained(plan);
   assert_int_equal(summary_of(x).n_stages, 2);
   assert_int_equal(situ_explanation_stage(x, 0).device, 1);
   assert_int_equal(situ_explanation_stage(x, 1).device, 0);
   assert_int_equal(summary_of(x).n_steps, 5); /* a, its tensor, b, its tensor, c */
-  situ_explanation_free(x);
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 /* Two devices joined by links of 1 ns and a byte a nanosecond; operators of 10 ns; a chain a -> b -> c, and a is read
  * by c too. a and c on one device, b on the other: a path leaves the device and comes back, so c begins a part of its
  * own, though a and c are neighbours. */
 TEST(a_path_that_comes_back_begins_another_part) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
   lab_link(&s, 0, 1, 1, -1);
   lab_link(&s, 1, 0, 1, -1);
@@ -141,9 +129,9 @@ TEST(a_path_that_comes_back_begins_another_part) {
   lab_tensor(&s, 1, 7, 2, -1);
   lab_pose(&s, NULL);
   const int32_t device[] = {1, 0, 1};
-  situ_plan *plan = NULL;
+  OWN(situ_plan) *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, device, NULL, NULL), SITU_STATUS_OK);
-  situ_explanation *x = explained(plan);
+  OWN(situ_explanation) *x = explained(plan);
   assert_int_equal(summary_of(x).n_parts, 3);
   for (int32_t k = 0; k < 3; k++) {
     situ_part part = situ_explanation_part(x, k);
@@ -172,15 +160,12 @@ TEST(a_path_that_comes_back_begins_another_part) {
     if (k < 2) assert_int_equal(share.link, expected[k][1]);
   }
   assert_int_equal(sum, 44);
-  situ_explanation_free(x);
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 /* b and c share a memory and read a's tensor of 90 bytes: two hand-overs, one transfer. It takes 91 of 100 ns, so the
  * link is what limits. Without it, on one device, that device is. */
 TEST(a_busy_resource_is_the_limit) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
   lab_device(&s, SITU_UNLIMITED_BYTES, 1, false);
@@ -213,13 +198,12 @@ TEST(a_busy_resource_is_the_limit) {
   assert_int_equal(summary_of(x).limit.index, 0);
   situ_explanation_free(x);
   situ_plan_free(plan);
-  lab_free(&s);
 }
 
 /* A chain: embed, four layers of three operators, head. Cut inside the third layer. A constant of the last layer, which
  * lies with the first part, belongs to no part that anybody asks for. */
 TEST(parts_are_named_by_their_layers) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
   lab_link(&s, 0, 1, 1, -1);
   lab_link(&s, 1, 0, 1, -1);
@@ -230,20 +214,17 @@ TEST(parts_are_named_by_their_layers) {
   for (int v = 0; v < 13; v++) lab_tensor(&s, v, 5, v + 1, -1);
   lab_pose(&s, NULL);
   static const int32_t cut[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0};
-  situ_plan *plan = NULL;
+  OWN(situ_plan) *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, cut, NULL, NULL), SITU_STATUS_OK);
-  situ_explanation *x = explained(plan);
+  OWN(situ_explanation) *x = explained(plan);
   assert_int_equal(summary_of(x).n_parts, 2);
   assert_string_equal(situ_explanation_part_name(x, 0), "the beginning, layers 0-1, some of layer 2");
   assert_string_equal(situ_explanation_part_name(x, 1), "layer2.v, layer 3, the end");
-  situ_explanation_free(x);
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 /* What the second device computes comes last, though a constant of its part stands there from the beginning. */
 TEST(parts_come_in_the_order_of_their_work) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   for (int d = 0; d < 2; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
   lab_link(&s, 0, 1, 1, -1);
   lab_link(&s, 1, 0, 1, -1);
@@ -254,15 +235,12 @@ TEST(parts_come_in_the_order_of_their_work) {
   for (int v = 1; v < 4; v++) lab_tensor(&s, v, 5, v + 1, -1);
   lab_pose(&s, NULL);
   static const int32_t cut[] = {1, 0, 0, 1, 1};
-  situ_plan *plan = NULL;
+  OWN(situ_plan) *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, cut, NULL, NULL), SITU_STATUS_OK);
-  situ_explanation *x = explained(plan);
+  OWN(situ_explanation) *x = explained(plan);
   assert_int_equal(summary_of(x).n_parts, 2);
   assert_string_equal(situ_explanation_part_name(x, 0), "a, b");
   assert_string_equal(situ_explanation_part_name(x, 1), "c, d");
-  situ_explanation_free(x);
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 /* Whether a path leads from u to w through an operator of another part. */
@@ -283,22 +261,19 @@ static bool leaves_and_returns(const situ_graph *g, const situ_explanation *x, i
 TEST(parts_are_convex_and_cover_the_graph) {
   for (uint64_t seed = 0; seed < 300; seed++) {
     rng r = rng_new(seed);
-    lab s = lab_random_tiny(seed, 20, NULL);
+    OWN(lab) s = lab_random_tiny(seed, 20, NULL);
     const situ_graph *g = s.graph;
     int32_t device[LAB_MAX_OPERATORS], order[LAB_MAX_OPERATORS], n = 0;
     lab_random_placement(&s, &r, device, order);
-    situ_plan *plan = NULL;
+    OWN(situ_plan) *plan = NULL;
     assert_int_equal(situ_simulate(&plan, s.problem, device, order, NULL), SITU_STATUS_OK);
-    situ_explanation *x = explained(plan);
+    OWN(situ_explanation) *x = explained(plan);
     for (int32_t k = 0; k < summary_of(x).n_parts; k++) n += situ_explanation_part(x, k).n_operators;
     assert_int_equal(n, g->n_operators);
     for (int32_t v = 0; v < g->n_operators; v++) {
       assert_int_equal(situ_explanation_part(x, situ_explanation_part_of(x, v)).device, device[v]);
       if (leaves_and_returns(g, x, v)) fail_msg("seed %d: the part of operator %d is not convex", (int)seed, (int)v);
     }
-    situ_explanation_free(x);
-    situ_plan_free(plan);
-    lab_free(&s);
   }
 }
 

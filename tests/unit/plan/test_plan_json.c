@@ -100,7 +100,7 @@ TEST(what_is_written_is_read_back) {
       {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS},
       {.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT}};
   for (uint64_t seed = 0; seed < 600; seed++) {
-    lab s = lab_random_tiny(seed, 25, &options[seed % 3]);
+    OWN(lab) s = lab_random_tiny(seed, 25, &options[seed % 3]);
     rng r = rng_new(seed);
     int32_t device[LAB_MAX_OPERATORS], order[LAB_MAX_OPERATORS];
     lab_random_placement(&s, &r, device, order);
@@ -138,13 +138,12 @@ TEST(what_is_written_is_read_back) {
     json_free(root);
     json_free(parsed);
     free(text);
-    lab_free(&s);
   }
 }
 
 TEST(a_plan_without_a_placement_survives) {
   const situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
-  lab s = lab_random_tiny(3, 10, &options);
+  OWN(lab) s = lab_random_tiny(3, 10, &options);
   situ_plan *plan = plan_new(s.problem), *again;
   plan->outcome = SITU_OUTCOME_INFEASIBLE;
   plan->reason = "memory: the weights take more than there is";
@@ -155,7 +154,6 @@ TEST(a_plan_without_a_placement_survives) {
   situ_plan_free(again);
   situ_plan_free(plan);
   json_free(root);
-  lab_free(&s);
 }
 
 /* a on d0 for 2 ns, 3 bytes over the link, b on d1. */
@@ -198,7 +196,7 @@ TEST(bad_files_are_one_clear_line) {
       {"\"steps\": 0", "\"steps\": null", "steps"},
       {"\"best_single\": null", "\"best_single\": 5", "best_single"},
   };
-  lab s = pair();
+  OWN(lab) s = pair();
   int32_t device[] = {0, 1};
   situ_plan *plan = plan_of(&s, device, NULL), *again;
   json_value *root = plan_to_json(plan);
@@ -221,7 +219,6 @@ TEST(bad_files_are_one_clear_line) {
   free(text);
   json_free(root);
   situ_plan_free(plan);
-  lab_free(&s);
 }
 
 /* ---- pins ---- */
@@ -238,7 +235,7 @@ static situ_status pins_of(int32_t *pins, const lab *s, const char *text, situ_e
 }
 
 TEST(pins_come_in_three_forms) {
-  lab s = pair();
+  OWN(lab) s = pair();
   int32_t pins[2];
   assert_int_equal(pins_of(pins, &s, "{\"b\": \"d1\"}", NULL), SITU_STATUS_OK);
   assert_int_equal(pins[0], -1);
@@ -249,7 +246,7 @@ TEST(pins_come_in_three_forms) {
   assert_int_equal(pins[0], 0);
   assert_int_equal(pins[1], 1);
   int32_t device[] = {1, 0};
-  situ_plan *plan = plan_of(&s, device, NULL);
+  OWN(situ_plan) *plan = plan_of(&s, device, NULL);
   json_value *root = plan_to_json(plan);
   char *text = json_print(root, 1);
   assert_int_equal(pins_of(pins, &s, text, NULL), SITU_STATUS_OK);
@@ -257,8 +254,6 @@ TEST(pins_come_in_three_forms) {
   assert_int_equal(pins[1], 0);
   free(text);
   json_free(root);
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 TEST(bad_pins_are_one_clear_line) {
@@ -274,14 +269,13 @@ TEST(bad_pins_are_one_clear_line) {
       {"{\"fpgas\":[{}]}", "expected an array \"nodes\""},
       {"{\"situ_plan\":1}", "no placement"},
   };
-  lab s = pair();
+  OWN(lab) s = pair();
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     int32_t pins[2];
     situ_error error = {0};
     assert_int_equal(pins_of(pins, &s, rows[i][0], &error), SITU_STATUS_BAD_INPUT);
     if (!strstr(error.text, rows[i][1])) fail_msg("row %d: %s", (int)i, error.text);
   }
-  lab_free(&s);
 }
 
 /* The expert splits: every operator of their workloads gets a device; the training graphs of inception and resnet50
@@ -301,7 +295,7 @@ TEST(expert_splits_cover_their_workloads) {
     snprintf(graph, sizeof graph, "%s/data/workloads/throughput/LayerGraphs/%s.json", shared ? shared : "", rows[i][0]);
     snprintf(split, sizeof split, "%s/data/workloads/human-experts/%s_expert.json", shared ? shared : "", rows[i][1]);
     if (!shared || !file_exists(graph) || !file_exists(split)) skip();
-    situ_model *model;
+    OWN(situ_model) *model = NULL;
     situ_error error = {0};
     if (situ_model_read(&model, graph, NULL, &error) != SITU_STATUS_OK) fail_msg("%s: %s", error.where, error.text);
     int32_t n = model->graph->n_operators, *pins = calloc((size_t)n, sizeof *pins);
@@ -311,7 +305,6 @@ TEST(expert_splits_cover_their_workloads) {
     for (int32_t v = 0; v < n; v++)
       if (pins[v] < 0) fail_msg("%s: %s has no device", rows[i][0], graph_operator(model->graph, v).name);
     free(pins);
-    situ_model_free(model);
   }
 }
 

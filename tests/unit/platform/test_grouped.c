@@ -88,9 +88,8 @@ TEST(the_largest_group_is_of_equal_neighbours) {
   } rows[] = {
       {"cpu", 1}, {"cpu+3*v100-16g+2*p100-16g", 3}, {"2*(cpu+4*a100-80g)", 4}, {"cpu+uhd770", 1}, {"8*h100-80g", 8}};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-    situ_platform *p = named(rows[k].name);
+    OWN(situ_platform) *p = named(rows[k].name);
     assert_int_equal(platform_max_group(p, NULL), rows[k].max);
-    situ_platform_free(p);
   }
 }
 

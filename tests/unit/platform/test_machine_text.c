@@ -183,7 +183,7 @@ static situ_platform *read_text(const char *text) {
 
 TEST(outputs_of_tools_are_machines) {
   for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
-    situ_platform *p = read_text(machines[i].text);
+    OWN(situ_platform) *p = read_text(machines[i].text);
     char classes[256] = "";
     assert_string_equal(p->name, "machine.txt");
     for (int32_t d = 0; d < p->n_devices; d++)
@@ -197,7 +197,6 @@ TEST(outputs_of_tools_are_machines) {
         if (p->links[l].from_device == 0 && p->links[l].to_device == d) rate = p->links[l].bytes_per_s;
       assert_true(fabs(rate / 1e9 - machines[i].gb_per_s[d - 1]) < 1e-6);
     }
-    situ_platform_free(p);
   }
 }
 
@@ -237,11 +236,10 @@ TEST(a_mac_is_its_gpu) {
               {"  MTL0: Apple M3 Ultra (147456 MiB, 140000 MiB free)\n  BLAS: Accelerate (0 MiB, 0 MiB free)\n",
                "m3-ultra", 140000 * 0.976562}};
   for (size_t i = 0; i < sizeof macs / sizeof macs[0]; i++) {
-    situ_platform *p = read_text(macs[i].text);
+    OWN(situ_platform) *p = read_text(macs[i].text);
     assert_int_equal(p->n_devices, 1);
     assert_string_equal(p->devices[0].class_name, macs[i].class_name);
     assert_true(fabs((double)p->devices[0].memory_bytes / 1e6 / macs[i].megabytes - 1) < 0.01);
-    situ_platform_free(p);
   }
 }
 
@@ -281,14 +279,13 @@ TEST(lists_of_each_back_end_name_its_gpus) {
               {"GPU: 3x NVIDIA GeForce RTX 4090, 2 \xC3\x97 RTX 3090\n", "rtx4090-24g", "rtx3090-24g", 6},
               {"8x RTX 4090 24GB, 512 GB RAM\n", "rtx4090-24g", "rtx4090-24g", 9}};
   for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
-    situ_platform *p = NULL;
+    OWN(situ_platform) *p = NULL;
     situ_error error = {0};
     if (platform_from_text(&p, said[i].text, "m.txt", &error) != SITU_STATUS_OK) fail_msg("%zu: %s", i, error.text);
     assert_int_equal(p->n_devices, said[i].n);
     assert_string_equal(p->devices[said[i].n > 1].class_name, said[i].first);
     assert_string_equal(p->devices[p->n_devices - 1].class_name, said[i].last);
     if (said[i].n == 1) assert_int_equal(p->devices[0].memory_bytes, INT64_C(498216000000));
-    situ_platform_free(p);
   }
 }
 

@@ -54,7 +54,7 @@ TEST(link_time_is_latency_plus_bytes_over_rate_rounded_up) {
 }
 
 TEST(gpus_reach_each_other_over_the_host_in_two_hops) {
-  situ_platform *p = named("cpu+2*a100-80g");
+  OWN(situ_platform) *p = named("cpu+2*a100-80g");
   assert_int_equal(p->n_devices, 3);
   assert_int_equal(p->n_links, 4);
   assert_string_equal(p->devices[0].name, "cpu");
@@ -73,7 +73,6 @@ TEST(gpus_reach_each_other_over_the_host_in_two_hops) {
   assert_int_equal(p->link_to[hop(p, 1, 2, 0)], 0);
   assert_int_equal(p->link_to[hop(p, 1, 2, 1)], 2);
   assert_int_equal(p->n_channels, 4);
-  situ_platform_free(p);
 }
 
 TEST(nvlink_joins_the_gpus_of_its_term) {
@@ -92,16 +91,15 @@ TEST(nvlink_joins_the_gpus_of_its_term) {
 }
 
 TEST(gpus_without_a_host_copy_directly) {
-  situ_platform *p = named("2*v100-16g+h100-80g");
+  OWN(situ_platform) *p = named("2*v100-16g+h100-80g");
   assert_int_equal(hops(p, 0, 2), 1);
   assert_true(situ_platform_link(p, hop(p, 0, 2, 0)).bytes_per_s == 12.6e9); /* the slower end */
   assert_string_equal(p->devices[0].name, "gpu0");
-  situ_platform_free(p);
 }
 
 /* The bytes, not the tensors: 15 us to it and 25 us back (OpenVINO and HaX-CoNN: see the catalogue). */
 TEST(an_integrated_gpu_shares_the_capacity_of_its_host) {
-  situ_platform *p = named("flex170-16g+uhd770+i9-12900k");
+  OWN(situ_platform) *p = named("flex170-16g+uhd770+i9-12900k");
   assert_string_equal(p->devices[0].name, "cpu");
   int igpu = 2;
   assert_string_equal(p->devices[igpu].class_name, "uhd770");
@@ -114,7 +112,6 @@ TEST(an_integrated_gpu_shares_the_capacity_of_its_host) {
   assert_true(p->heads_pool[0] && p->next_in_pool[0] == m && !p->heads_pool[m]);
   assert_true(p->heads_pool[p->memory_of[1]] && p->next_in_pool[p->memory_of[1]] < 0);
   assert_true(p->devices[igpu].memory_bytes == p->devices[0].memory_bytes);
-  situ_platform_free(p);
 }
 
 /* 10 bytes of room for memories 0 and 2, 5 for memory 1: what they hold counts together, 4 + 8 = 2 too many. */
@@ -142,16 +139,15 @@ TEST(memories_of_a_pool_exceed_their_capacity_together) {
 }
 
 TEST(hosts_are_numbered_and_joined) {
-  situ_platform *p = named("2*cpu@ethernet-100g+t4-16g");
+  OWN(situ_platform) *p = named("2*cpu@ethernet-100g+t4-16g");
   assert_string_equal(p->devices[1].name, "cpu1");
   assert_true(situ_platform_link(p, hop(p, 0, 1, 0)).bytes_per_s == 8.75e9);
   assert_int_equal(hops(p, 1, 2), 2);
-  situ_platform_free(p);
 }
 
 /* With blanks around every sign, as people write sums. */
 TEST(servers_are_joined_by_their_hosts) {
-  situ_platform *p = named(" 2 * ( cpu + 2 x a100-80g @ nvlink ) + ( cpu+t4-16g\t) @ ethernet-10g ");
+  OWN(situ_platform) *p = named(" 2 * ( cpu + 2 x a100-80g @ nvlink ) + ( cpu+t4-16g\t) @ ethernet-10g ");
   assert_int_equal(p->n_devices, 8);
   assert_int_equal(p->n_servers, 3);
   static const char *const names[8] = {"cpu0", "cpu1", "cpu2", "gpu0", "gpu1", "gpu2", "gpu3", "gpu4"};
@@ -170,25 +166,22 @@ TEST(servers_are_joined_by_their_hosts) {
   assert_int_equal(slow.latency_ns, link_kind_find("ethernet-10g")->latency_ns);
   assert_int_equal(fast.channel, slow.channel); /* what a server sends leaves by one port */
   assert_int_not_equal(fast.channel, p->links[hop(p, 1, 0, 0)].channel);
-  situ_platform_free(p);
 }
 
 TEST(servers_without_a_host_send_from_their_accelerators) {
-  situ_platform *p = named("2*(2*h100-80g@nvlink)@infiniband-ndr");
+  OWN(situ_platform) *p = named("2*(2*h100-80g@nvlink)@infiniband-ndr");
   assert_int_equal(p->n_devices, 4);
   assert_int_equal(hops(p, 0, 2), 1);
   assert_int_equal(hops(p, 1, 3), 1);
   assert_int_equal(p->links[hop(p, 0, 2, 0)].channel, p->links[hop(p, 1, 3, 0)].channel);
   assert_int_not_equal(p->links[hop(p, 0, 2, 0)].channel, p->links[hop(p, 2, 0, 0)].channel);
-  situ_platform_free(p);
 }
 
 TEST(an_integrated_gpu_is_in_the_pool_of_the_host_of_its_server) {
-  situ_platform *p = named("2*(i9-12900k+uhd770)");
+  OWN(situ_platform) *p = named("2*(i9-12900k+uhd770)");
   assert_int_equal(p->n_memories, 4);
   assert_int_equal(p->next_in_pool[p->memory_of[0]], p->memory_of[2]);
   assert_int_equal(p->next_in_pool[p->memory_of[1]], p->memory_of[3]);
-  situ_platform_free(p);
 }
 
 TEST(one_server_in_brackets_is_the_same_without) {
@@ -319,9 +312,8 @@ TEST(the_memory_of_a_host_is_stated_behind_its_name) {
               {"2*(epyc7763 1024GB + 8*h100-80g)", 1024},
               {"raspberry pi 5 8gb", 8}};
   for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
-    situ_platform *p = named(said[i].name);
+    OWN(situ_platform) *p = named(said[i].name);
     assert_int_equal(p->devices[0].memory_bytes, said[i].gb * 1000000000);
-    situ_platform_free(p);
   }
   static const char *const wrong[][2] = {{"cpu+3090 64GB RAM", "rtx3090-24g"},
                                          {"cpu+radeon780m 64GB", "radeon780m"},
@@ -351,10 +343,9 @@ TEST(counts_and_signs_are_taken_as_people_write_them) {
               {"ryzen-ai-max-395", 1, "ryzen-ai-max-395"},
               {"3090 + Ryzen AI Max+ 395", 3, "radeon8060s"}};
   for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
-    situ_platform *p = named(said[i].name);
+    OWN(situ_platform) *p = named(said[i].name);
     assert_int_equal(p->n_devices, said[i].n);
     assert_string_equal(p->class_name[p->class_of[p->n_devices - 1]], said[i].last);
-    situ_platform_free(p);
   }
 }
 
@@ -395,7 +386,7 @@ TEST(gpus_may_copy_to_each_other_over_pcie) {
   static const char *const names[] = {"cpu+2*l4-24g", "cpu+2*l4-24g@pcie4-p2p"};
   const int64_t expected_ns[] = {30000, 12000};
   for (int i = 0; i < 2; i++) {
-    situ_platform *p;
+    OWN(situ_platform) *p = NULL;
     situ_error error = {0};
     if (situ_platform_read(&p, names[i], &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
     int64_t sum = 0;
@@ -403,7 +394,6 @@ TEST(gpus_may_copy_to_each_other_over_pcie) {
     for (int32_t h = p->route_start[way]; h < p->route_start[way + 1]; h++)
       sum += p->links[p->route_link[h]].latency_ns;
     assert_int_equal(sum, expected_ns[i]);
-    situ_platform_free(p);
   }
 }
 
@@ -520,7 +510,7 @@ TEST(routes_are_shortest_ways) {
       for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
           if (best[i][k] + best[k][j] < best[i][j]) best[i][j] = best[i][k] + best[k][j];
-    situ_platform *p;
+    OWN(situ_platform) *p = NULL;
     assert_int_equal(platform_new(&p, "random", d, N, l, n_links, NULL), SITU_STATUS_OK);
     for (int i = 0; i < N; i++)
       for (int j = 0; j < N; j++) {
@@ -534,7 +524,6 @@ TEST(routes_are_shortest_ways) {
         assert_int_equal(at, j);
         assert_int_equal(length, best[i][j]);
       }
-    situ_platform_free(p);
   }
 }
 
@@ -627,11 +616,10 @@ TEST(a_mac_has_the_memory_that_metal_grants) {
   } known[] = {{"M1 16GB", 11453.25},     {"m2-max-32g", 22906.50},      {"M3 Pro 36GB", 28991.03},
                {"M1 Max 64GB", 51539.61}, {"M2 Ultra 192GB", 154618.82}, {"rtx4090-24g", 24000}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-    situ_platform *p = NULL;
+    OWN(situ_platform) *p = NULL;
     situ_error error;
     assert_int_equal(situ_platform_read(&p, known[i].name, &error), SITU_STATUS_OK);
     assert_true(fabs((double)situ_platform_memory_bytes(p, 0) / 1e6 - known[i].megabytes) < 0.01);
-    situ_platform_free(p);
   }
 }
 

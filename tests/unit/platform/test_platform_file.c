@@ -77,7 +77,7 @@ static void assert_survives_a_file(const situ_platform *p) {
   "{\"situ_platform\": 1, \"devices\": [{\"name\": \"a\", " PLAIN "}, {\"name\": \"b\", " PLAIN "}], \"links\": ["
 
 TEST(an_entry_takes_from_its_base_what_it_does_not_state) {
-  situ_platform *p = parsed(
+  OWN(situ_platform) *p = parsed(
       "{\"situ_platform\": 1, \"name\": \"mine\", \"devices\": ["
       "{\"name\": \"host\", \"base\": \"epyc7742\"},"
       "{\"name\": \"gpu\", \"base\": \"a100-80g\", \"count\": 2, \"reserve_gb\": 1.5},"
@@ -98,12 +98,11 @@ TEST(an_entry_takes_from_its_base_what_it_does_not_state) {
   assert_int_equal(p->links[4].from_device, 3);
   assert_true(p->links[4].latency_ns == 2000 && p->links[4].bytes_per_s == 3e9);
   assert_survives_a_file(p);
-  situ_platform_free(p);
 }
 
 /* Of the base unless the entry says otherwise; one of the catalogue has no efficiency of its own. */
 TEST(family_and_efficiency_are_read_and_written) {
-  situ_platform *p = parsed(
+  OWN(situ_platform) *p = parsed(
       "{\"situ_platform\": 1, \"devices\": [{\"name\": \"cpu\", \"base\": \"cpu\", \"efficiency\": 0.25},"
       "{\"name\": \"a\", \"base\": \"v100-16g\"}, {\"name\": \"b\", \"base\": \"v100-16g\", \"class\": \"slow\","
       "\"family\": \"gpu-low-power\", \"efficiency\": 1}], \"links\": [{\"from\": \"cpu\", \"to\": \"a\", \"kind\": "
@@ -115,7 +114,6 @@ TEST(family_and_efficiency_are_read_and_written) {
     assert_true(p->devices[d].efficiency == efficiencies[d]);
   }
   assert_survives_a_file(p);
-  situ_platform_free(p);
 }
 
 /* Towards a device a copy starts at once; towards the host somebody waits for it. A latency that the file states holds
@@ -132,18 +130,17 @@ TEST(links_to_a_host_have_a_latency_of_their_own) {
         "{\"situ_platform\": 1, \"devices\": [{\"name\": \"cpu\", \"base\": \"cpu\"}, {\"name\": \"gpu\", \"base\": "
         "\"t4-16g\"}], \"links\": [{\"from\": \"cpu\", \"to\": \"gpu\", %s}]}",
         speeds[i]);
-    situ_platform *p = parsed(text);
+    OWN(situ_platform) *p = parsed(text);
     assert_int_equal(p->n_links, 2);
     for (int l = 0; l < 2; l++)
       assert_int_equal(p->links[l].latency_ns, i == 1                       ? 7
                                                : p->links[l].to_device == 0 ? kind.to_host_ns
                                                                             : kind.latency_ns);
-    situ_platform_free(p);
   }
 }
 
 TEST(concurrent_operators_are_devices_with_one_memory) {
-  situ_platform *p = parsed(
+  OWN(situ_platform) *p = parsed(
       "{\"situ_platform\": 1, \"devices\": ["
       "{\"name\": \"cpu\", \"count\": 2, \"concurrent_operators\": 4, \"memory_bytes\": 77, " PLAIN
       "},"
@@ -160,7 +157,6 @@ TEST(concurrent_operators_are_devices_with_one_memory) {
   assert_true(p->devices[8].memory_bytes == 77);
   assert_int_equal(p->n_links, 2);
   assert_survives_a_file(p);
-  situ_platform_free(p);
 }
 
 TEST(channels_and_switches_join_links) {
@@ -278,10 +274,9 @@ TEST(composed_platforms_survive_a_file) {
                                       "2*rpi5@ethernet-1g+3*t4-16g@pcie4",
                                       "2*(cpu+2*a100-80g@nvlink)+(3*t4-16g)@ethernet-10g"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    situ_platform *p;
+    OWN(situ_platform) *p = NULL;
     assert_int_equal(situ_platform_read(&p, names[i], NULL), SITU_STATUS_OK);
     assert_survives_a_file(p);
-    situ_platform_free(p);
   }
 }
 
@@ -313,10 +308,9 @@ TEST(random_platforms_survive_a_file) {
     for (int i = 0; i < N; i++) memory[i] = d[i].shares_memory_with < 0 ? i : memory[d[i].shares_memory_with];
     for (int i = 0; i < L; i++)
       if (memory[l[i].from_device] != memory[l[i].to_device]) l[n_links++] = l[i];
-    situ_platform *p;
+    OWN(situ_platform) *p = NULL;
     if (platform_new(&p, "random", d, N, l, n_links, NULL) != SITU_STATUS_OK) continue;
     assert_survives_a_file(p);
-    situ_platform_free(p);
   }
 }
 
@@ -375,7 +369,7 @@ static void leave_out_pci_under_the_leak_checker(void) {
 
 TEST(this_host_has_a_host_with_its_memory) {
   leave_out_pci_under_the_leak_checker();
-  situ_platform *p;
+  OWN(situ_platform) *p = NULL;
   situ_error error = {0};
   if (situ_platform_read(&p, "this-host", &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   assert_true(p->devices[0].is_host);
@@ -384,7 +378,6 @@ TEST(this_host_has_a_host_with_its_memory) {
     if (p->devices[d].is_host) found += p->devices[d].memory_bytes;
   assert_true(found > installed / 2 && found < installed * 2);
   assert_survives_a_file(p);
-  situ_platform_free(p);
 }
 
 static void put(const char *folder, const char *path, const char *text) {

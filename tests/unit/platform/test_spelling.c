@@ -15,7 +15,7 @@ static situ_platform *described(const char *text) {
 
 /* A host of so many GB and GB/s, and `n_gpus` accelerators, the first of that class. */
 static void is_host_and(const char *text, double gb, double gb_per_s, int n_gpus, const char *first) {
-  situ_platform *p = described(text);
+  OWN(situ_platform) *p = described(text);
   int gpus = 0, hosts = 0;
   for (int32_t d = 0; d < p->n_devices; d++) {
     const situ_device *device = &p->devices[d];
@@ -30,7 +30,6 @@ static void is_host_and(const char *text, double gb, double gb_per_s, int n_gpus
       fail_msg("%s: %s", text, device->class_name);
   }
   if (gpus != n_gpus || hosts == 0) fail_msg("%s: %d accelerators, %d hosts", text, gpus, hosts);
-  situ_platform_free(p);
 }
 
 TEST(memory_in_words_is_that_of_the_host) { /* channels x transfers x 8 bytes */
@@ -75,11 +74,10 @@ TEST(a_machine_is_what_is_in_it) {
   static const char *const halo[] = {"Framework Desktop", "Ryzen AI Max+ 395", "strix halo 128GB",
                                      "AMD Ryzen AI Max+ 395 w/ Radeon 8060S", "GMKtec EVO-X2 128GB"};
   for (size_t k = 0; k < sizeof halo / sizeof *halo; k++) {
-    situ_platform *p = described(halo[k]);
+    OWN(situ_platform) *p = described(halo[k]);
     assert_int_equal(p->n_devices, 2);
     assert_string_equal(p->devices[1].class_name, "radeon8060s");
     assert_int_equal(p->devices[1].shares_memory_with, 0);
-    situ_platform_free(p);
   }
   is_host_and("laptop with RTX 4060 and 32GB DDR5-5600", 32, 2 * 5.6 * 8, 1, "rtx4060m-8g");
   is_host_and("i9-14900HX + RTX 5090 laptop", 64, 89.6, 1, "rtx5090m-24g");
@@ -94,9 +92,8 @@ TEST(letters_that_say_nothing_are_left_out) {
       {"MI50 16GB", "mi50-16g"},           {"RTX 2060", "rtx2060-6g"},
       {"H100 NVL 94GB", "h100-94g-nvl"}};
   for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
-    situ_platform *p = described(same[k][0]);
+    OWN(situ_platform) *p = described(same[k][0]);
     assert_string_equal(p->devices[0].class_name, same[k][1]);
-    situ_platform_free(p);
   }
 }
 
@@ -105,9 +102,8 @@ TEST(what_is_written_in_the_grammar_means_the_same_as_before) {
                                       "gpu(16GB,900GB/s,90TF)", "ryzen-ai-max-395", "laptop+rtx4060"};
   static const int32_t devices[] = {3, 18, 1, 1, 2};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-    situ_platform *p = described(names[k]);
+    OWN(situ_platform) *p = described(names[k]);
     assert_int_equal(p->n_devices, devices[k]);
-    situ_platform_free(p);
   }
 }
 

@@ -17,9 +17,8 @@ static lab two(bool unit) {
 }
 
 static situ_status pose(const lab *s, const situ_problem_options *options, situ_error *error) {
-  situ_problem *p;
+  OWN(situ_problem) *p = NULL;
   situ_status status = situ_problem_pose(&p, s->graph, s->platform, s->costs, options, error);
-  situ_problem_free(p);
   return status;
 }
 
@@ -69,9 +68,9 @@ TEST(defaults_follow_what_is_asked_for) {
       {{THROUGHPUT, STREAM, 0, 0, 0, 5}, false, THROUGHPUT, STREAM},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    lab s = two(rows[i].unit);
+    OWN(lab) s = two(rows[i].unit);
     situ_problem_options options = options_of(rows[i].asked);
-    situ_problem *p;
+    OWN(situ_problem) *p = NULL;
     situ_error error = {0};
     if (situ_problem_pose(&p, s.graph, s.platform, s.costs, &options, &error) != SITU_STATUS_OK)
       fail_msg("row %d: %s", (int)i, error.text);
@@ -90,8 +89,6 @@ TEST(defaults_follow_what_is_asked_for) {
     assert_int_equal(problem_has_period(p), rows[i].asked.period_ns || rows[i].asked.latency_ns);
     assert_true(situ_problem_graph(p) == s.graph && situ_problem_platform(p) == s.platform);
     assert_true(situ_problem_costs(p) == s.costs);
-    situ_problem_free(p);
-    lab_free(&s);
   }
 }
 
@@ -115,14 +112,13 @@ TEST(what_does_not_go_together_is_refused) {
       {{D, D, 0, 0, 1, 1},
        "period and latency cannot both be limited, because one of them is the objective; combine latency"},
   };
-  lab s = two(false);
+  OWN(lab) s = two(false);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     situ_error error = {0};
     situ_problem_options options = options_of(rows[i].asked);
     assert_int_equal(pose(&s, &options, &error), SITU_STATUS_BAD_ARGUMENT);
     if (strncmp(error.text, rows[i].text, strlen(rows[i].text)) != 0) fail_msg("row %d: %s", (int)i, error.text);
   }
-  lab_free(&s);
 }
 
 TEST(options_of_pipelines_go_with_pipelines_only) {
@@ -140,7 +136,7 @@ TEST(options_of_pipelines_go_with_pipelines_only) {
       {{.size = sizeof(situ_problem_options), .schedule = SITU_SCHEDULE_GPIPE},
        "a schedule of passes: needs execution pipeline"},
   };
-  lab s = two(false);
+  OWN(lab) s = two(false);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     situ_error error = {0};
     situ_problem_options options = rows[i].options;
@@ -151,7 +147,6 @@ TEST(options_of_pipelines_go_with_pipelines_only) {
   }
   assert_int_equal(pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .in_flight = 1}, NULL),
                    SITU_STATUS_OK);
-  lab_free(&s);
 }
 
 /* ---- constraints ---- */
@@ -189,7 +184,7 @@ static void hold_conflict(const group *rows, int32_t n, const bool unused[2], co
 
 /* Keys 0: a, b; 2: c, d; colocation b, c: one unit of four, and e alone. */
 TEST(kernels_and_colocation_groups_join) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   for (int32_t d = 0; d < 2; d++) lab_device(&s, 10, -1, d == 0);
   lab_star(&s);
   static const char *const names[] = {"a", "b", "c", "d", "e"};
@@ -227,7 +222,6 @@ TEST(kernels_and_colocation_groups_join) {
     for (int32_t v = 1; k == 0 && v < 4; v++) assert_int_equal(s.problem->pin[v], 0);
     if (k < 2) situ_problem_free(s.problem);
   }
-  lab_free(&s);
 }
 
 TEST(pins_hold_for_their_group) {
@@ -243,7 +237,7 @@ TEST(pins_hold_for_their_group) {
 /* Two memories that share 100 bytes: weights of 150 fit neither of them, nor both together. */
 TEST(a_pool_counts_once) {
   for (int32_t apart = 0; apart < 2; apart++) {
-    lab s = lab_new();
+    OWN(lab) s = lab_new();
     lab_device(&s, 100, -1, true);
     lab_device(&s, 100, apart ? 0 : -1, false);
     s.devices[1].separate_address_space = apart;
@@ -253,7 +247,6 @@ TEST(a_pool_counts_once) {
     lab_operator(&s, "b", 1, 75, 0);
     lab_pose(&s, NULL);
     assert_true((s.problem->conflict != NULL) == (apart == 1));
-    lab_free(&s);
   }
 }
 
@@ -320,7 +313,7 @@ TEST(micro_batches_are_of_training_steps_in_contiguous_parts) {
       {{.micro_batches = 2, .schedule = SITU_SCHEDULE_ZB_V, .replicate = true}, true, "schedules by chunks are for"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    lab s = two(false);
+    OWN(lab) s = two(false);
     situ_error error = {0};
     situ_problem_options options = rows[i].options;
     options.size = sizeof options;
@@ -329,19 +322,17 @@ TEST(micro_batches_are_of_training_steps_in_contiguous_parts) {
     situ_status status = pose(&s, &options, &error);
     assert_int_equal(status, rows[i].text ? SITU_STATUS_BAD_ARGUMENT : SITU_STATUS_OK);
     if (rows[i].text && strncmp(error.text, rows[i].text, strlen(rows[i].text)) != 0) fail_msg("%s", error.text);
-    lab_free(&s);
   }
 }
 
 TEST(pins_beyond_the_platform_are_refused) {
-  lab s = two(false);
+  OWN(lab) s = two(false);
   for (int32_t pin = -3; pin < 4; pin++) {
     int32_t pins[2] = {-1, pin};
     situ_error error = {0};
     situ_status status = pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .pins = pins}, &error);
     assert_int_equal(status, pin >= -1 && pin < 2 ? SITU_STATUS_OK : SITU_STATUS_BAD_ARGUMENT);
   }
-  lab_free(&s);
 }
 
 /* Two operators that take no time, with a tensor of no bytes between them. */
@@ -367,7 +358,7 @@ TEST(times_beyond_the_limit_are_refused) {
                {half, half - 1, 1, false}, {0, 0, PROBLEM_MAX_NS / 2, true}, {0, 0, PROBLEM_MAX_NS / 2 + 1, false},
                {0, 0, INT64_MAX, false},   {INT64_MAX - 1, 1, 0, false},     {0, SITU_NEVER_NS, 1, true}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    lab s = joined();
+    OWN(lab) s = joined();
     s.costs->time_ns[0] = cases[i].a_ns;
     s.costs->time_ns[3] = cases[i].b_ns;
     for (int32_t k = 1; k < s.costs->n_kinds; k++) s.costs->transfer_rows[k] = cases[i].transfer_ns;
@@ -375,14 +366,13 @@ TEST(times_beyond_the_limit_are_refused) {
     situ_error error = {0};
     assert_int_equal(pose(&s, NULL, &error), cases[i].good ? SITU_STATUS_OK : SITU_STATUS_BAD_INPUT);
     if (!cases[i].good) assert_non_null(strstr(error.text, "2^54 ns"));
-    lab_free(&s);
   }
 }
 
 /* Weights count once, workspaces and tensors for each of three inputs in flight. */
 TEST(sizes_beyond_the_limit_are_refused) {
   for (int64_t more = 0; more < 2; more++) {
-    lab s = joined();
+    OWN(lab) s = joined();
     s.graph->weight_bytes[0] = PROBLEM_MAX_BYTES - 3 * (5 + 7) + more;
     s.graph->workspace_bytes[1] = 5;
     s.graph->size_bytes[0] = 7;
@@ -390,7 +380,6 @@ TEST(sizes_beyond_the_limit_are_refused) {
     situ_error error = {0};
     assert_int_equal(pose(&s, &options, &error), more ? SITU_STATUS_BAD_INPUT : SITU_STATUS_OK);
     if (more) assert_non_null(strstr(error.text, "2^56 bytes"));
-    lab_free(&s);
   }
 }
 
@@ -399,7 +388,7 @@ TEST(sizes_beyond_the_limit_are_refused) {
 /* d0 and d2 share a memory; only d1 and d3 are hosts: the first is d1. Nobody is: d0. */
 TEST(devices_are_looked_up) {
   for (int hosts = 0; hosts < 2; hosts++) {
-    lab s = lab_new();
+    OWN(lab) s = lab_new();
     for (int32_t d = 0; d < 4; d++) lab_device(&s, 10, d == 2 ? 0 : -1, hosts && d % 2 == 1);
     for (int32_t a = 0; a < 4; a++)
       for (int32_t b = 0; b < 4; b++)
@@ -418,7 +407,6 @@ TEST(devices_are_looked_up) {
     assert_int_equal(problem_transfer_ns(p, 0, 1, 2), 5);
     assert_true(problem_allows(p, a, 0) && !problem_allows(p, a, 1) && problem_allows(p, a, 3));
     for (int32_t d = 0; d < 4; d++) assert_false(problem_allows(p, b, d)); /* where it is pinned to it cannot run */
-    lab_free(&s);
   }
 }
 
@@ -427,7 +415,7 @@ TEST(only_training_has_two_phases_and_only_in_gpipe) {
     for (int gpipe = 0; gpipe < 2; gpipe++)
       for (int pipeline = 0; pipeline < 2; pipeline++) {
         if (gpipe && !pipeline) continue;
-        lab s = lab_new();
+        OWN(lab) s = lab_new();
         lab_device(&s, 10, -1, true);
         situ_operator forward = {.name = "f", .source_id = -1, .colocation = -1};
         situ_operator later = {.name = "b",
@@ -444,15 +432,14 @@ TEST(only_training_has_two_phases_and_only_in_gpipe) {
         assert_int_equal(s.problem->n_phases, two_phases ? 2 : 1);
         assert_int_equal(problem_phase(s.problem, 0), 0);
         assert_int_equal(problem_phase(s.problem, 1), two_phases);
-        lab_free(&s);
       }
 }
 
 /* ---- views ---- */
 
 TEST(views_ask_another_question_of_the_same_things) {
-  lab s = two(false);
-  situ_problem *p;
+  OWN(lab) s = two(false);
+  OWN(situ_problem) *p = NULL;
   const situ_problem_options options = {.size = sizeof(situ_problem_options), .max_period_ns = 9, .copies = 2};
   assert_int_equal(situ_problem_pose(&p, s.graph, s.platform, s.costs, &options, NULL), SITU_STATUS_OK);
   p->async_copies = p->replicate = true; /* whatever else it asks for */
@@ -474,13 +461,11 @@ TEST(views_ask_another_question_of_the_same_things) {
   assert_true(view.objective == SITU_OBJECTIVE_LATENCY && view.execution == SITU_EXECUTION_STREAM &&
               view.in_flight == 4);
   assert_true(view.max_period_ns == SITU_NEVER_NS && view.max_latency_ns == SITU_NEVER_NS);
-  situ_problem_free(p);
-  lab_free(&s);
 }
 
 /* Three copies of two operators with a tensor between them: the view of one has the sizes of one. */
 TEST(the_first_copy_is_a_problem_of_its_own) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   lab_device(&s, 100, -1, true);
   int32_t a[3], b[3];
   for (int k = 0; k < 3; k++) {
@@ -502,13 +487,12 @@ TEST(the_first_copy_is_a_problem_of_its_own) {
   assert_true(view.graph == &graph && view.n_copies == 1 && view.n_operators == 2);
   assert_true(graph.n_operators == 2 && graph.n_tensors == 1 && graph.n_colocations == 1);
   assert_true(graph.n_uses == 1 && graph.n_edges == 1);
-  lab_free(&s);
 }
 
 /* ---- certificates ---- */
 
 TEST(certificates_keep_lists_by_name) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   certificate c, copy;
   certificate_start(&c, "kind", 7);
   int64_t *plain = certificate_add(&c, "plain", 2, a), *named = certificate_add_operators(&c, "named", 1, a);
@@ -540,7 +524,6 @@ TEST(certificates_keep_lists_by_name) {
   while (c.n_lists < CERTIFICATE_LISTS) assert_non_null(certificate_add(&c, "more", 0, a));
   assert_null(certificate_add(&c, "too many", 0, a));
   assert_int_equal(c.n_lists, CERTIFICATE_LISTS);
-  arena_free(a);
 }
 
 TEST(every_choice_has_a_name) {

@@ -18,7 +18,7 @@ static lab draw(uint64_t seed) {
 
 TEST(posed_problems_and_their_views_keep_their_invariants) {
   for (uint64_t seed = 0; seed < 60; seed++) {
-    lab l = draw(seed);
+    OWN(lab) l = draw(seed);
     situ_problem view;
     assert_null(problem_check(l.problem));
     problem_view_pipeline(&view, l.problem);
@@ -29,7 +29,6 @@ TEST(posed_problems_and_their_views_keep_their_invariants) {
       problem_view_latency(&view, l.problem);
       assert_null(problem_check(&view));
     }
-    lab_free(&l);
   }
 }
 
@@ -53,7 +52,7 @@ TEST(a_broken_model_is_named) {
 }
 
 TEST(a_broken_borrowing_is_named) {
-  lab l = draw(0);
+  OWN(lab) l = draw(0);
   situ_problem *p = l.problem;
   BREAKS(problem_check(p), p->graph, NULL, "a graph, a platform and costs");
   BREAKS(problem_check(p), p->n_operators, 18, "n_operators");
@@ -62,11 +61,10 @@ TEST(a_broken_borrowing_is_named) {
   BREAKS(problem_check(p), p->time_ns, p->graph->size_bytes, "times are those of the costs");
   BREAKS(problem_check(p), p->n_kinds, 0, "sizes");
   BREAKS(problem_check(p), p->device_kind[1], p->device_kind[1] + 1, "device_kind");
-  lab_free(&l);
 }
 
 TEST(a_broken_constraint_is_named) {
-  lab l = draw(0);
+  OWN(lab) l = draw(0);
   situ_problem *p = l.problem;
   unit_list *x = &p->units;
   int32_t u = 0;
@@ -85,7 +83,6 @@ TEST(a_broken_constraint_is_named) {
   BREAKS(problem_check(p), colocation[member[0]], -1, "or an operator alone");
   BREAKS(problem_check(p), colocation[member[1]], -1, "of two groups");
   BREAKS(problem_check(p), p->pin[member[0]], pin, "one pin");
-  lab_free(&l);
 }
 
 TEST_MAIN

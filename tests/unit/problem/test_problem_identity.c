@@ -34,11 +34,10 @@ static lab three(int wrong, const situ_problem_options *options) {
 TEST(every_number_of_graph_machine_and_costs_counts) {
   uint64_t seen[N_NUMBERS + 1];
   for (int wrong = -1; wrong < N_NUMBERS; wrong++) {
-    lab s = three(wrong, NULL);
+    OWN(lab) s = three(wrong, NULL);
     seen[wrong + 1] = problem_hash(s.problem);
     for (int k = 0; k <= wrong; k++)
       if (seen[k] == seen[wrong + 1]) fail_msg("changes %d and %d give one hash", k - 1, wrong);
-    lab_free(&s);
   }
 }
 
@@ -127,55 +126,49 @@ static void check_variant(const lab *s, const situ_problem *p, const char *name)
 }
 
 TEST(shares_of_replicas_count_and_survive_posing_again) {
-  lab s = three(10, NULL);
+  OWN(lab) s = three(10, NULL);
   uint64_t before = 0;
   for (int32_t stage = 0; stage < 4; stage++) {
     situ_problem_options o = options_of(SITU_OBJECTIVE_DEFAULT, SITU_EXECUTION_PIPELINE);
     o.replicate = true;
     o.zero = stage;
-    situ_problem *p;
+    OWN(situ_problem) *p = NULL;
     uint64_t hash = hash_posed(&s, &o, &p);
     assert_true(hash != before);
     before = hash;
     check_variant(&s, p, "zero");
-    situ_problem_free(p);
   }
-  lab_free(&s);
 }
 
 TEST(chunks_count_and_survive_posing_again) {
-  lab s = three(10, NULL);
+  OWN(lab) s = three(10, NULL);
   uint64_t before = 0;
   for (int32_t chunks = 2; chunks < 5; chunks++) {
     situ_problem_options o = options_of(SITU_OBJECTIVE_DEFAULT, SITU_EXECUTION_PIPELINE);
     o.schedule = chunks < 4 ? SITU_SCHEDULE_INTERLEAVED : SITU_SCHEDULE_ZB_V;
     o.micro_batches = 6;
     o.chunks = chunks < 4 ? chunks : 0;
-    situ_problem *p;
+    OWN(situ_problem) *p = NULL;
     uint64_t hash = hash_posed(&s, &o, &p);
     assert_true(hash != before && p->chunks == (chunks < 4 ? chunks : 2) && !p->contiguous);
     before = hash;
     check_variant(&s, p, "chunks");
-    situ_problem_free(p);
   }
-  lab_free(&s);
 }
 
 TEST(every_option_counts_and_survives_posing_again) {
-  lab s = three(10, NULL); /* b is a backward operator */
+  OWN(lab) s = three(10, NULL); /* b is a backward operator */
   for (int k = 0; k < CHANGES; k++) {
     const change *c = &changes[k];
     if (c->execution < 0) continue;
     situ_problem_options o = options_of(SITU_OBJECTIVE_DEFAULT, (situ_execution)c->execution);
-    situ_problem *changed;
+    OWN(situ_problem) *changed = NULL;
     uint64_t before = hash_posed(&s, &o, NULL);
     memcpy((char *)&o + c->offset, &c->to, c->bytes);
     uint64_t after = hash_posed(&s, &o, &changed);
     if (before == after) fail_msg("%s does not count", c->name);
     check_variant(&s, changed, c->name);
-    situ_problem_free(changed);
   }
-  lab_free(&s);
 }
 
 /* Those that need others: the objective under a limit, limits of latency, and limits by secondary costs. */
@@ -206,20 +199,18 @@ TEST(limits_count_and_survive_posing_again) {
 
 /* Contradicting pins of what must stay together are a conflict of every variant. */
 TEST(a_conflict_of_pins_survives_posing_again) {
-  lab s = three(-1, NULL);
+  OWN(lab) s = three(-1, NULL);
   situ_problem_options o = SITU_PROBLEM_OPTIONS_INIT;
   o.pins = apart;
   o.keep_together = together;
-  situ_problem *p;
+  OWN(situ_problem) *p = NULL;
   hash_posed(&s, &o, &p);
   assert_non_null(p->conflict);
   check_variant(&s, p, "pins that contradict each other");
-  situ_problem_free(p);
-  lab_free(&s);
 }
 
 TEST(views_relax_their_problem_only_for_its_objective) {
-  lab s = three(-1, NULL);
+  OWN(lab) s = three(-1, NULL);
   situ_problem_options o = options_of(SITU_OBJECTIVE_THROUGHPUT, SITU_EXECUTION_STREAM);
   situ_problem *rate, *time, view, of;
   o.max_latency_ns = 50;
@@ -239,7 +230,6 @@ TEST(views_relax_their_problem_only_for_its_objective) {
   assert_true(problem_is_relaxation(&view, time));
   situ_problem_free(rate);
   situ_problem_free(time);
-  lab_free(&s);
 }
 
 /* Memory is that of a plan by its own costs. Where b takes time by the secondary costs only, its workspace counts in no
@@ -252,7 +242,7 @@ TEST(by_other_costs_nothing_holds_what_is_held_for_no_time) {
   o.max_secondary_ns = 40;
   for (int zero = 0; zero < 2; zero++) {
     situ_problem *p, view;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     if (zero)
       for (int32_t k = 0; k < s.costs->n_classes; k++) s.costs->time_ns[s.costs->n_classes + k] = 0;
     hash_posed(&s, &o, &p);
@@ -262,7 +252,6 @@ TEST(by_other_costs_nothing_holds_what_is_held_for_no_time) {
       assert_true(view.platform->memory_bytes[m] == (zero ? SITU_UNLIMITED_BYTES : 100));
     assert_null(problem_check(&view));
     situ_problem_free(p);
-    arena_free(a);
   }
   lab_free(&s);
   lab_free(&slower);
@@ -270,7 +259,7 @@ TEST(by_other_costs_nothing_holds_what_is_held_for_no_time) {
 
 /* r has one constraint more than p. */
 TEST(a_problem_with_more_constraints_is_no_relaxation) {
-  lab s = three(-1, NULL);
+  OWN(lab) s = three(-1, NULL);
   for (int k = 0; k < CHANGES; k++) {
     const change *c = &changes[k];
     bool constraint = c->to.pointer == pin_a || c->to.pointer == no_last || !strcmp(c->name, "max_calls") ||
@@ -285,7 +274,6 @@ TEST(a_problem_with_more_constraints_is_no_relaxation) {
     situ_problem_free(loose);
     situ_problem_free(tight);
   }
-  lab_free(&s);
 }
 
 TEST_MAIN

@@ -74,7 +74,7 @@ TEST(what_narrows_nothing_is_not_among_the_words) {
                "plan that keeps " WHOLE, 1);
   expect_scope(-1, (situ_problem_options){.overlap = SITU_OVERLAP_NONE}, "plans that keep " WHOLE,
                "plan that keeps " WHOLE, 1);
-  lab s = four_operators(-1);
+  OWN(lab) s = four_operators(-1);
   lab_pose(&s, &(situ_problem_options){.copies = 2, .contention = SITU_CONTENTION_NONE});
   scope of;
   scope_find(&of, s.problem, SITU_FORM_LAYERS | SITU_FORM_ONE_SERVER);
@@ -91,12 +91,11 @@ TEST(what_narrows_nothing_is_not_among_the_words) {
   assert_string_equal(json_text(json_get(json_at(list, 1), "words"), ""),
                       "the form that its writers need: whole layers, one server");
   json_free(list);
-  lab_free(&s);
 }
 
 /* Kernels of the costs, operators that rules forbid, and memory that they reserve. */
 TEST(what_costs_know_is_named) {
-  lab s = four_operators(-1);
+  OWN(lab) s = four_operators(-1);
   lab_pose(&s, NULL);
   situ_problem_free(s.problem);
   bool ruled[4 * 2] = {[1] = true, [3] = true}; /* a and b on the second class */
@@ -108,7 +107,6 @@ TEST(what_costs_know_is_named) {
   assert_string_equal(s.problem->scope, "plans that keep " WHOLE
                                         ", kernels whole, 2 operators where rules allow and leave 2.00 KB "
                                         "free over all memories");
-  lab_free(&s);
 }
 
 TEST(forms_have_names_in_files) {

@@ -24,7 +24,7 @@ TEST(operators_of_one_key_are_one_unit) {
   for (uint64_t seed = 0; seed < 1000; seed++) {
     rng r = rng_new(seed);
     int32_t n = (int32_t)rng_below(&r, MAX_N), n_keys = 1 + (int32_t)rng_below(&r, MAX_N), key[MAX_N], drawn[MAX_N];
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     for (int32_t v = 0; v < n; v++) drawn[v] = key[v] = (int32_t)rng_below(&r, n_keys);
     unit_list u;
     assert_true(unit_list_find(&u, key, n, n_keys, a));
@@ -32,7 +32,6 @@ TEST(operators_of_one_key_are_one_unit) {
     check_list(&u, n);
     for (int32_t v = 0; v < n; v++)
       for (int32_t w = 0; w < v; w++) assert_int_equal(u.of[v] == u.of[w], drawn[v] == drawn[w]);
-    arena_free(a);
   }
 }
 
@@ -46,7 +45,7 @@ TEST(the_units_of_a_problem_are_its_groups_and_what_is_in_none) {
                      .n_colocations = (int32_t)(seed % 4),
                      .pinned = seed % 3 == 0,
                      .unsupported = seed % 2};
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     const situ_problem *p = l.problem;
     const int32_t *group = p->graph->colocation;
     check_list(&p->units, p->n_operators);
@@ -69,7 +68,6 @@ TEST(the_units_of_a_problem_are_its_groups_and_what_is_in_none) {
         assert_int_equal(unit_put(p, device, v, d), all);
         if (all) assert_memory_equal(device, expected, sizeof expected);
       }
-    lab_free(&l);
   }
   assert_true(n_grouped > 100);
 }

@@ -30,7 +30,7 @@ static void row_is(const unknown_list *l, int32_t k, const char *subject, int32_
 }
 
 TEST(shares_are_those_of_the_time_on_the_fastest_devices) {
-  lab s = three();
+  OWN(lab) s = three();
   guess(&s, SITU_GUESS_KIND, "Foo", 0);
   guess(&s, SITU_GUESS_TYPE, "T", 0);
   guess(&s, SITU_GUESS_TYPE, "T", 2);
@@ -42,11 +42,10 @@ TEST(shares_are_those_of_the_time_on_the_fastest_devices) {
   assert_int_equal(l->n_operators, 2); /* a counts once */
   assert_true(fabs(l->share - (10.0 / 30)) < 1e-12);
   assert_true(l->single[0] && !l->single[1] && l->single[2]);
-  lab_free(&s);
 }
 
 TEST(a_guess_about_all_has_the_whole_time) {
-  lab s = three();
+  OWN(lab) s = three();
   guess(&s, SITU_GUESS_KIND, "Foo", 1);
   guess(&s, SITU_GUESS_SIZE, "seq", GUESS_OF_ALL);
   lab_pose(&s, NULL);
@@ -55,7 +54,6 @@ TEST(a_guess_about_all_has_the_whole_time) {
   row_is(l, 1, "Foo", 1, 20.0 / 30);
   assert_true(fabs(l->share - (1)) < 1e-12);
   assert_true(!l->single[0] && l->single[1]); /* of all is of none alone */
-  lab_free(&s);
 }
 
 /* The costs of a posed problem changed, and what is unknown then. */
@@ -66,7 +64,7 @@ static unknown_list again(lab *s) {
 }
 
 TEST(a_kernel_is_guessed_with_any_of_its_operators) {
-  lab s = three();
+  OWN(lab) s = three();
   guess(&s, SITU_GUESS_KIND, "Foo", 0);
   lab_pose(&s, NULL);
   int32_t group[] = {1, 1, 2};
@@ -75,11 +73,10 @@ TEST(a_kernel_is_guessed_with_any_of_its_operators) {
   unknown_list l = again(&s);
   row_is(&l, 0, "Foo", 1, 20.0 / 26);
   s.costs->group = NULL;
-  lab_free(&s);
 }
 
 TEST(what_is_measured_everywhere_is_no_guess) {
-  lab s = three();
+  OWN(lab) s = three();
   guess(&s, SITU_GUESS_KIND, "Foo", 0);
   guess(&s, SITU_GUESS_SIZE, "seq", GUESS_OF_ALL);
   lab_pose(&s, NULL);
@@ -100,23 +97,21 @@ TEST(what_is_measured_everywhere_is_no_guess) {
   assert_int_equal(l.n, 0);
   assert_true(fabs(l.share - (0)) < 1e-12);
   s.costs->measured = NULL;
-  lab_free(&s);
 }
 
 TEST(without_times_operators_count) {
-  lab s = three();
+  OWN(lab) s = three();
   guess(&s, SITU_GUESS_KIND, "Foo", 0);
   for (int v = 0; v < 3; v++) s.time_ns[v][0] = s.time_ns[v][1] = 0;
   lab_pose(&s, NULL);
   row_is(&s.problem->unknown, 0, "Foo", 1, 1.0 / 3);
-  lab_free(&s);
 }
 
 /* 30 ns, of which a limit of 20 % leaves 6: c is as much, b more. */
 TEST(a_claim_holds_up_to_the_limit) {
   situ_error error = {0};
   for (int op = 1; op < 3; op++) {
-    lab s = three();
+    OWN(lab) s = three();
     situ_problem_options o = SITU_PROBLEM_OPTIONS_INIT;
     o.max_unknown_percent = 20;
     guess(&s, SITU_GUESS_KIND, "Foo", op);
@@ -132,14 +127,13 @@ TEST(a_claim_holds_up_to_the_limit) {
     assert_int_equal(situ_problem_require_known(s.problem, 0, &error), over ? SITU_STATUS_GUESSED : SITU_STATUS_OK);
     assert_int_equal(situ_problem_require_known(s.problem, 67, NULL), SITU_STATUS_OK);
     assert_int_equal(situ_problem_require_known(s.problem, 1, NULL), SITU_STATUS_GUESSED);
-    lab_free(&s);
   }
   assert_non_null(
       strstr(error.text, "more than 20 % is guessed (1 operator, 66.7 % of the time: no cost rule for Foo)"));
 }
 
 TEST(nothing_guessed_is_nothing_said) {
-  lab s = three();
+  OWN(lab) s = three();
   lab_pose(&s, NULL);
   assert_int_equal(situ_problem_unknown_count(s.problem), 0);
   assert_string_equal(claim_optimal(s.problem), "proved optimal for these costs");
@@ -147,11 +141,10 @@ TEST(nothing_guessed_is_nothing_said) {
   text_buffer t = {0};
   unknown_add_words(&t, &s.problem->unknown);
   assert_int_equal(t.length, 0);
-  lab_free(&s);
 }
 
 TEST(a_line_names_three_subjects_of_a_kind) {
-  lab s = three();
+  OWN(lab) s = three();
   const char *const subjects[] = {"one", "two", "three", "fo\x1bur"};
   for (int k = 0; k < 4; k++) guess(&s, SITU_GUESS_ROLE, subjects[k], k < 3 ? k : 0);
   guess(&s, SITU_GUESS_SIZE, "seq", 2);
@@ -161,7 +154,6 @@ TEST(a_line_names_three_subjects_of_a_kind) {
   assert_string_equal(t.bytes,
                       "3 operators, 100 % of the time: size of seq assumed; role of two, three, one and 1 more");
   text_free(&t);
-  lab_free(&s);
 }
 
 TEST_MAIN

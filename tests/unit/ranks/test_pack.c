@@ -7,7 +7,7 @@ TEST(values_come_back) {
   int32_t back[3] = {0};
   int64_t n;
   text_buffer bytes = {0};
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   pack_int(&bytes, INT64_MIN);
   pack_text(&bytes, "");
   pack_text(&bytes, NULL);
@@ -27,12 +27,11 @@ TEST(values_come_back) {
   assert_int_equal(from.n_left, 0);
   assert_int_equal(unpack_int(&from), 0);
   assert_true(from.failed);
-  arena_free(a);
   text_free(&bytes);
 }
 
 TEST(a_certificate_comes_back_and_no_shorter_one_does) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   certificate c, back;
   certificate_start(&c, "path", 42);
   c.bound = "critical_path";
@@ -59,7 +58,6 @@ TEST(a_certificate_comes_back_and_no_shorter_one_does) {
   assert_memory_equal(certificate_get(&back, "shares", 1), second, sizeof *second);
   assert_int_equal(back.n_placed, 3);
   assert_memory_equal(back.memory, c.memory, 3 * sizeof *c.memory);
-  arena_free(a);
   text_free(&bytes);
 }
 

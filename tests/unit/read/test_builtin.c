@@ -45,7 +45,7 @@ static void exactly(int64_t value, int64_t expected) {
 
 TEST(resnet50_has_its_published_size) {
   int64_t parameters;
-  situ_graph *g = generate("builtin:resnet50", &parameters);
+  OWN(situ_graph) *g = generate("builtin:resnet50", &parameters);
   /* torchvision's resnet50: 25,557,032 parameters, 4.09 G multiply-adds. Folding turns scale and bias of each
    * normalised channel into one bias; channels: 64 + 1,408 + 3,584 + 10,240 + 11,264 = 26,560. */
   exactly(parameters, 25557032 - 26560);
@@ -61,12 +61,11 @@ TEST(resnet50_has_its_published_size) {
   exactly(t.dims[1], 256); /* the third stage works on 256 channels of 14 x 14 */
   exactly(t.dims[2], 14);
   exactly(t.size_bytes, 256 * 14 * 14 * 4);
-  situ_graph_free(g);
 }
 
 TEST(inception_v3_has_its_published_size) {
   int64_t parameters;
-  situ_graph *g = generate("builtin:inception-v3", &parameters);
+  OWN(situ_graph) *g = generate("builtin:inception-v3", &parameters);
   /* torchvision: 27,161,264 parameters with the auxiliary classifier of 3,326,696; 5.71 G multiply-adds. Of
    * the 94 convolutions each has a norm, of whose two parameters per channel folding leaves one. */
   int64_t channels = 0;
@@ -79,21 +78,19 @@ TEST(inception_v3_has_its_published_size) {
   exactly(convolutions, 94);
   exactly(parameters, 27161264 - 3326696 - channels);
   near(multiply_adds(g), 5.71e9, 0.01);
-  situ_graph_free(g);
 }
 
 TEST(bert_base_has_its_published_size) {
   int64_t parameters;
-  situ_graph *g = generate("builtin:bert-base", &parameters);
+  OWN(situ_graph) *g = generate("builtin:bert-base", &parameters);
   exactly(parameters, 109482240); /* BertModel of bert-base-uncased (transformers library); 110 M in the paper */
   /* MobileBERT (Sun et al., ACL 2020), table 1: 22.5 G operations of BERT-base at 128 tokens, two per multiply-add */
   near(2 * multiply_adds(g), 22.5e9, 0.01);
-  situ_graph_free(g);
 }
 
 TEST(gnmt_has_its_published_size) {
   int64_t parameters;
-  situ_graph *g = generate("builtin:gnmt?steps=10", &parameters);
+  OWN(situ_graph) *g = generate("builtin:gnmt?steps=10", &parameters);
   /* Shazeer et al., Outrageously Large Neural Networks, ICLR 2017, table 3: GNMT has 278 M parameters and
    * 214 M multiply-adds per time step. */
   near((double)parameters, 278e6, 0.02);
@@ -101,31 +98,27 @@ TEST(gnmt_has_its_published_size) {
   /* Weights count once though ten steps read them, and their readers sit together: 17 layers and the attention. */
   exactly(total(g, g->weight_bytes), 4 * parameters);
   exactly(g->n_colocations, 18);
-  situ_graph *longer = generate("builtin:gnmt?steps=20", &parameters);
+  OWN(situ_graph) *longer = generate("builtin:gnmt?steps=20", &parameters);
   exactly(total(longer, longer->weight_bytes), total(g, g->weight_bytes));
-  situ_graph_free(longer);
-  situ_graph_free(g);
 }
 
 TEST(transformer_xl_has_its_published_size) {
   int64_t parameters;
-  situ_graph *g = generate("builtin:transformer-xl?batch=2&length=512&memory=512", &parameters);
+  OWN(situ_graph) *g = generate("builtin:transformer-xl?batch=2&length=512&memory=512", &parameters);
   near((double)parameters, 41e6, 0.01); /* paper, table 2: the 12-layer model for enwik8 has 41 M */
   /* Of a layer, with T = 512 new and S = 1024 seen tokens of width h = 512: q, k, v of all seen; positions once for
    * the whole batch; scores by content and by position, and the context; projection; feed-forward. */
   double t = 512, s = 1024, h = 512,
          layer = 2 * s * h * 3 * h + s * h * h + 2 * 3 * t * s * h + 2 * t * h * h + 2 * 2 * t * h * 2048;
   near(multiply_adds(g), 12 * layer + 2 * t * h * 204, 1e-6);
-  situ_graph *three = generate("builtin:transformer-xl?batch=2&length=512&memory=512&segments=3", &parameters);
+  OWN(situ_graph) *three = generate("builtin:transformer-xl?batch=2&length=512&memory=512&segments=3", &parameters);
   exactly(total(three, three->weight_bytes), total(g, g->weight_bytes));
   near(multiply_adds(three), 3 * multiply_adds(g), 1e-6);
-  situ_graph_free(three);
-  situ_graph_free(g);
 }
 
 TEST(wavenet_is_the_sum_of_its_layers) {
   int64_t parameters, samples = 16000;
-  situ_graph *g = generate("builtin:wavenet", &parameters);
+  OWN(situ_graph) *g = generate("builtin:wavenet", &parameters);
   /* In 2*256 x 64; 30 layers of two gated 2*64 x 64 and a skip 64 x 256; 29 residual 64 x 64; out 256 x 256 twice. */
   int64_t products = 2 * 256 * 64 + 30 * (2 * 2 * 64 * 64 + 64 * 256) + 29 * 64 * 64 + 2 * 256 * 256;
   int64_t biases = 64 + 30 * (2 * 64 + 256) + 29 * 64 + 2 * 256;
@@ -133,7 +126,6 @@ TEST(wavenet_is_the_sum_of_its_layers) {
   /* Half an operation of adding a bias counts with the multiply-adds here. */
   near(multiply_adds(g), (double)(samples * products) + (double)(samples * biases) / 2, 1e-9);
   for (int32_t t = 0; t < g->n_tensors; t++) exactly(graph_tensor(g, t).dims[2], samples); /* causal */
-  situ_graph_free(g);
 }
 
 TEST(randomly_wired_networks_have_about_their_published_sizes) {
@@ -158,10 +150,9 @@ TEST(randomly_wired_networks_have_about_their_published_sizes) {
 
 /* Edges inside the stages of a randomly wired network: each is one product by its weight. */
 static int64_t wires(const char *path) {
-  situ_graph *g = generate(path, NULL);
+  OWN(situ_graph) *g = generate(path, NULL);
   int64_t n = 0;
   for (int32_t v = 0; v < g->n_operators; v++) n += strcmp(g->kind_name[g->kind[v]], "Mul") == 0;
-  situ_graph_free(g);
   return n;
 }
 
@@ -194,14 +185,13 @@ TEST(llamas_have_their_published_sizes) {
 
 TEST(decoding_keeps_the_cache_with_its_layer) {
   int64_t parameters;
-  situ_graph *g = generate("builtin:llama?tokens=1&context=1000&kv_heads=8", &parameters);
+  OWN(situ_graph) *g = generate("builtin:llama?tokens=1&context=1000&kv_heads=8", &parameters);
   /* keys and values: 2 x 1000 tokens x 8 heads x 128 x 2 bytes in each of 32 layers */
   exactly(total(g, g->weight_bytes) - 2 * parameters, 32LL * 2 * 1000 * 8 * 128 * 2);
   int32_t v = situ_graph_find(g, "layer7.attention.scores");
   situ_tensor t = graph_tensor(g, g->out_start[v]);
   exactly(t.dims[2], 1);
   exactly(t.dims[3], 1001);
-  situ_graph_free(g);
 }
 
 TEST(other_image_networks_have_their_published_sizes) {
@@ -267,7 +257,7 @@ TEST(tokens_read_the_experts_that_they_are_expected_to_choose) {
     snprintf(path, sizeof path,
              "builtin:moe?layers=1&hidden=64&heads=2&kv_heads=2&ffn=64&experts=%d&chosen=%d&tokens=%d", rows[i].experts,
              rows[i].chosen, rows[i].tokens);
-    situ_graph *g = generate(path, NULL);
+    OWN(situ_graph) *g = generate(path, NULL);
     double held = 0, moved = 0, flops = 0;
     for (int32_t v = 0; v < g->n_operators; v++) {
       if (g->layer[v] < 0 || !strstr(g->layer_name[g->layer[v]], "expert") || !multiplies(g, v)) continue;
@@ -279,7 +269,6 @@ TEST(tokens_read_the_experts_that_they_are_expected_to_choose) {
     near(held, rows[i].experts * each, 1e-9);
     near(moved, rows[i].distinct * each + rows_chosen * 3 * 128 * 2, 0.002);
     near(flops, rows_chosen * 3 * 2 * 64 * 64, 0.001);
-    situ_graph_free(g);
   }
 }
 
@@ -296,11 +285,10 @@ TEST(every_model_takes_half_precision_and_batches) {
     exactly(total(half, half->flops), total(single, single->flops));
     for (int32_t v = 0; v < single->n_operators; v++) assert_true(single->inferred[v]);
     if (batches) {
-      situ_graph *twice = generate(path[2], NULL);
+      OWN(situ_graph) *twice = generate(path[2], NULL);
       exactly(twice->n_operators, single->n_operators);
       exactly(total(twice, twice->weight_bytes), total(single, single->weight_bytes));
       near(multiply_adds(twice), 2 * multiply_adds(single), 0.05); /* positions of transformer-xl count once: 4 % */
-      situ_graph_free(twice);
     }
     situ_graph_free(single);
     situ_graph_free(half);
@@ -334,7 +322,7 @@ TEST(a_million_operators_take_seconds_and_little_memory) {
   int64_t start = clock_now_ns(), n = rounds_of(1000000);
   char path[80];
   snprintf(path, sizeof path, "builtin:layered?operators=%d&width=100", (int)n);
-  situ_graph *g = generate(path, NULL);
+  OWN(situ_graph) *g = generate(path, NULL);
   exactly(g->n_operators, n);
   assert_true(clock_now_ns() - start < 30000000000); /* about 1 s; the limit is for slow and sanitised runs */
   struct rusage usage;
@@ -342,7 +330,6 @@ TEST(a_million_operators_take_seconds_and_little_memory) {
 #if !defined(__SANITIZE_ADDRESS__)
   assert_true(usage.ru_maxrss < 300 * 1000 + n * 12 / 10); /* KiB: below 1.5 GB for a million */
 #endif
-  situ_graph_free(g);
 }
 
 TEST(wrong_names_and_values_are_refused_with_a_list) {
@@ -392,9 +379,8 @@ TEST(the_largest_values_end_in_an_answer) {
       "builtin:randwire-ba?nodes=4&m=1024",
       "builtin:layered?operators=1&width=65536"};
   for (size_t i = 0; i < sizeof huge / sizeof huge[0]; i++) {
-    situ_graph *g = generate(huge[i], NULL);
+    OWN(situ_graph) *g = generate(huge[i], NULL);
     for (int32_t v = 0; v < g->n_operators; v++) assert_true(g->flops[v] >= 0 && g->weight_bytes[v] >= 0);
-    situ_graph_free(g);
   }
 }
 

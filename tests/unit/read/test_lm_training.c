@@ -85,7 +85,7 @@ static int64_t all_flops(const situ_graph *g) {
 TEST(a_training_step_reads_all_tokens_of_the_prompt_once) {
   for (int64_t n = 256; n <= 8192; n *= 2) {
     read_result whole = read_decoder(n, true), parts = read_decoder(n, false);
-    situ_graph *step;
+    OWN(situ_graph) *step = NULL;
     situ_error error = {0};
     if (graph_training(&step, whole.graph, (training_options){.optimizer = SITU_OPTIMIZER_SGD}, &error) !=
         SITU_STATUS_OK)
@@ -112,7 +112,6 @@ TEST(a_training_step_reads_all_tokens_of_the_prompt_once) {
     int64_t elements = (int64_t)BLOCKS * (BLOCK_ELEMENTS + 2 * WIDTH) + 2 * (int64_t)VOCAB * WIDTH + WIDTH;
     assert_int_equal(weights, 4 * elements);
     assert_int_equal(updated, 2 * elements); /* plain descent: 2 FLOP for each */
-    situ_graph_free(step);
     result_free(&whole);
     result_free(&parts);
   }

@@ -146,7 +146,7 @@ TEST(published_profiles_have_their_published_sums) {
   for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
     snprintf(path, sizeof path, "%s/data/profiles/pipedream_%s.graph.txt", shared ? shared : ".", profiles[i].name);
     if (access(path, R_OK) != 0) skip();
-    situ_model *m;
+    OWN(situ_model) *m = NULL;
     situ_error e = {0};
     if (situ_model_read(&m, path, NULL, &e) != SITU_STATUS_OK) fail_msg("%s: %s", e.where, e.text);
     assert_string_equal(m->reader, "pipedream");
@@ -156,7 +156,6 @@ TEST(published_profiles_have_their_published_sums) {
     for (int32_t v = 0; v < m->graph->n_operators; v++)
       sum += (double)situ_costs_time_ns(m->costs, m->platform, v, 1) / 1e6;
     assert_true(sum > profiles[i].forward_ms - 0.051 && sum < profiles[i].forward_ms + 0.051);
-    situ_model_free(m);
   }
 }
 

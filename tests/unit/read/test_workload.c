@@ -191,7 +191,7 @@ TEST(published_files_have_their_published_sums) {
     const published *f = &published_files[i];
     snprintf(path, sizeof path, "%s/data/workloads/%s", shared ? shared : ".", f->file);
     if (access(path, R_OK) != 0) skip();
-    situ_model *m;
+    OWN(situ_model) *m = NULL;
     situ_error e = {0};
     if (situ_model_read(&m, path, NULL, &e) != SITU_STATUS_OK) fail_msg("%s: %s", e.where, e.text);
     assert_string_equal(m->reader, "workload");
@@ -205,7 +205,6 @@ TEST(published_files_have_their_published_sums) {
     }
     assert_true(acc > f->sum_acc - 6e-4 && acc < f->sum_acc + 6e-4); /* figures of 6 digits */
     assert_true(cpu > f->sum_cpu - 6e-3 && cpu < f->sum_cpu + 6e-3);
-    situ_model_free(m);
   }
 }
 

@@ -153,8 +153,8 @@ TEST(paragraphs_break_at_blanks) {
 
 /* The ten tasks of Topcuoglu, Hariri, Wu, TPDS 2002, fig. 2, on three processors: HEFT's makespan is 80. */
 TEST(a_plan_tells_its_story) {
-  lab l = lab_topcuoglu();
-  situ_plan *plan = NULL;
+  OWN(lab) l = lab_topcuoglu();
+  OWN(situ_plan) *plan = NULL;
   situ_error error = {0};
   situ_solve_options options = {.size = sizeof(situ_solve_options), .solvers = "heft", .max_steps = 100};
   assert_int_equal(situ_solve(&plan, l.problem, &options, &error), SITU_STATUS_OK);
@@ -179,13 +179,11 @@ TEST(a_plan_tells_its_story) {
   assert_non_null(strstr(text, "<svg "));
   assert_non_null(strstr(text, "latency 80 ns"));
   situ_text_free(text);
-  situ_plan_free(plan);
-  lab_free(&l);
 }
 
 /* The same ten tasks, counted by hand. */
 TEST(inspection_measures_chains) {
-  lab l = lab_topcuoglu();
+  OWN(lab) l = lab_topcuoglu();
   char *text = NULL;
   assert_int_equal(situ_report_inspect(&text, l.problem, NULL, SITU_REPORT_JSON, NULL, NULL), SITU_STATUS_OK);
   situ_error error = {0};
@@ -200,7 +198,6 @@ TEST(inspection_measures_chains) {
   assert_int_equal(json_int(json_get(root, "work_ns"), -1), 91);
   json_free(root);
   situ_text_free(text);
-  lab_free(&l);
 }
 
 TEST(every_execution_has_a_picture) {
@@ -217,23 +214,21 @@ TEST(every_execution_has_a_picture) {
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
     for (uint64_t seed = 0; seed < 5; seed++) {
       lab_options wish = {.seed = seed, .n_operators = 40, .n_devices = 4, .density = 0.1, .options = kinds[k]};
-      lab l = lab_random(&wish);
+      OWN(lab) l = lab_random(&wish);
       int32_t device[40];
       for (int v = 0; v < 40; v++) device[v] = v / 10;
-      situ_plan *plan = NULL;
+      OWN(situ_plan) *plan = NULL;
       assert_int_equal(situ_simulate(&plan, l.problem, device, NULL, NULL), SITU_STATUS_OK);
       char *text = NULL;
       assert_int_equal(situ_report_plan(&text, plan, NULL, SITU_REPORT_SVG, NULL, NULL), SITU_STATUS_OK);
       assert_true(!plan_exists(plan) || (text && strstr(text, "</svg>")));
       situ_text_free(text);
-      situ_plan_free(plan);
-      lab_free(&l);
     }
 }
 
 TEST(comparing_sorts_by_value) {
-  lab l = lab_topcuoglu();
-  situ_comparison *c = NULL;
+  OWN(lab) l = lab_topcuoglu();
+  OWN(situ_comparison) *c = NULL;
   situ_solve_options options = {.size = sizeof options, .solvers = "single,heft", .max_steps = 100};
   assert_int_equal(situ_compare(&c, l.problem, &options, NULL), SITU_STATUS_OK);
   assert_int_equal(situ_comparison_count(c), 2);
@@ -248,14 +243,12 @@ TEST(comparing_sorts_by_value) {
   for (size_t i = 0; i < 2; i++) assert_string_equal(json_text(json_get(json_at(list, i), "solver"), ""), expected[i]);
   json_free(root);
   situ_text_free(text);
-  situ_comparison_free(c);
-  lab_free(&l);
 }
 
 /* The graph has no layers, so no solver can keep them whole. */
 TEST(a_solver_that_fails_has_a_row_with_the_reason) {
-  lab l = lab_topcuoglu();
-  situ_comparison *c = NULL;
+  OWN(lab) l = lab_topcuoglu();
+  OWN(situ_comparison) *c = NULL;
   char *text = NULL;
   situ_solve_options options = {
       .size = sizeof options, .solvers = "single,heft", .max_steps = 100, .form = SITU_FORM_LAYERS};
@@ -266,8 +259,6 @@ TEST(a_solver_that_fails_has_a_row_with_the_reason) {
   assert_int_equal(situ_report_compare(&text, c, NULL, SITU_REPORT_TABLE, NULL, NULL), SITU_STATUS_OK);
   assert_non_null(strstr(text, "heft: "));
   situ_text_free(text);
-  situ_comparison_free(c);
-  lab_free(&l);
 }
 
 static bool stop_at_once(void *context, const situ_progress *progress) {
@@ -277,8 +268,8 @@ static bool stop_at_once(void *context, const situ_progress *progress) {
 }
 
 TEST(a_comparison_that_is_stopped_ends_with_the_solver_that_ran) {
-  lab l = lab_topcuoglu();
-  situ_comparison *c = NULL;
+  OWN(lab) l = lab_topcuoglu();
+  OWN(situ_comparison) *c = NULL;
   int calls = 0;
   situ_solve_options options = {
       .size = sizeof options, .solvers = "tabu,heft", .progress = stop_at_once, .context = &calls};
@@ -286,13 +277,11 @@ TEST(a_comparison_that_is_stopped_ends_with_the_solver_that_ran) {
   assert_true(calls > 0);
   assert_int_equal(situ_comparison_count(c), 1);
   assert_false(situ_comparison_is_complete(c));
-  situ_comparison_free(c);
-  lab_free(&l);
 }
 
 /* What takes part in no run has no row either, and all others that serve the problem have one. */
 TEST(who_is_left_out_of_a_comparison_has_no_row) {
-  lab l = lab_topcuoglu();
+  OWN(lab) l = lab_topcuoglu();
   situ_comparison *all = NULL, *fewer = NULL;
   situ_solve_options options = {.size = sizeof options, .max_steps = 20};
   assert_int_equal(situ_compare(&all, l.problem, &options, NULL), SITU_STATUS_OK);
@@ -303,7 +292,6 @@ TEST(who_is_left_out_of_a_comparison_has_no_row) {
   for (int32_t k = 0; k < n; k++) assert_string_not_equal(situ_comparison_at(fewer, k).solver, "heft");
   situ_comparison_free(all);
   situ_comparison_free(fewer);
-  lab_free(&l);
 }
 
 TEST(every_family_is_listed) {

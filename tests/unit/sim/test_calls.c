@@ -28,29 +28,27 @@ static lab chain(void) {
 }
 
 TEST(a_call_takes_in_computes_and_gives_out) {
-  lab s = chain();
+  OWN(lab) s = chain();
   int32_t device[3] = {0, 1, 0};
   simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
   assert_int_equal(r.start_ns[1], 10);
   assert_int_equal(r.finish_ns[1], 10 + 3 + 1 + 5);
   assert_int_equal(r.value_ns, 10 + 9 + 10);
   assert_int_equal(r.peak_bytes[1], 7 + 3 + 5);
-  lab_free(&s);
 }
 
 TEST(a_whole_chain_in_one_call_moves_nothing) {
-  lab s = chain();
+  OWN(lab) s = chain();
   int32_t device[3] = {1, 1, 1};
   simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
   assert_int_equal(r.value_ns, 3);
   int32_t apart[3] = {0, 0, 1}; /* the same as three calls: each tensor out and in */
   r = simulator_run(s.simulator, &(placement){.device = device, .call = apart}, true);
   assert_int_equal(r.value_ns, (2 + 5) + (5 + 1));
-  lab_free(&s);
 }
 
 TEST(a_device_left_and_entered_again_makes_two_calls) {
-  lab s = chain();
+  OWN(lab) s = chain();
   int32_t device[3] = {1, 0, 1};
   simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
   assert_int_equal(r.value_ns, (1 + 3) + 10 + (5 + 1));
@@ -63,12 +61,11 @@ TEST(a_device_left_and_entered_again_makes_two_calls) {
   assert_true(simulator_run(s.simulator, &(placement){.device = device, .call = none}, true).value_ns == SITU_NEVER_NS);
   assert_true(simulator_run(s.simulator, &(placement){.device = device, .call = beyond}, true).value_ns ==
               SITU_NEVER_NS);
-  lab_free(&s);
 }
 
 /* The same with one call at most: the two calls do not run; the whole chain in one call does, but not cut into two. */
 TEST(no_more_calls_run_than_are_allowed) {
-  lab s = three();
+  OWN(lab) s = three();
   lab_tensor(&s, 0, 3, 1, -1);
   lab_tensor(&s, 1, 5, 2, -1);
   lab_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .max_calls = 1});
@@ -80,11 +77,10 @@ TEST(no_more_calls_run_than_are_allowed) {
   assert_true(simulator_run(s.simulator, &(placement){.device = whole, .call = apart}, true).value_ns == SITU_NEVER_NS);
   int32_t host[3] = {0, 0, 0}; /* where nothing is called */
   assert_int_equal(simulator_run(s.simulator, &(placement){.device = host}, true).value_ns, 30);
-  lab_free(&s);
 }
 
 TEST(a_number_of_calls_goes_with_calls_only) {
-  lab s = chain();
+  OWN(lab) s = chain();
   situ_problem *p;
   situ_error error;
   for (situ_execution e = SITU_EXECUTION_STREAM; e <= SITU_EXECUTION_PIPELINE; e++) {
@@ -93,12 +89,11 @@ TEST(a_number_of_calls_goes_with_calls_only) {
     assert_int_equal(status, e == SITU_EXECUTION_CALLS ? SITU_STATUS_OK : SITU_STATUS_BAD_ARGUMENT);
     situ_problem_free(p);
   }
-  lab_free(&s);
 }
 
 /* a and b have nothing to do with each other: each 1 ns and 3 ns out, then c on the host. */
 TEST(calls_of_a_device_run_one_after_the_other) {
-  lab s = three();
+  OWN(lab) s = three();
   lab_tensor(&s, 0, 3, 2, -1);
   lab_tensor(&s, 1, 3, 2, -1);
   lab_pose(&s, &calls);
@@ -107,7 +102,6 @@ TEST(calls_of_a_device_run_one_after_the_other) {
   assert_int_equal(r.start_ns[1], 0);
   assert_int_equal(r.start_ns[0], 4);
   assert_int_equal(r.value_ns, 4 + 4 + 10);
-  lab_free(&s);
 }
 
 /* ---- the same again, by recursion ---- */
@@ -183,9 +177,9 @@ TEST(random_placements_agree_with_the_recursion) {
                      .ways_differ = seed % 3 == 1,
                      .host_last = seed % 4 == 1,
                      .options = calls};
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     const situ_problem *p = l.problem;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     simulator *s = simulator_new(p, a);
     int32_t device[64];
     naive n = {.p = p, .device = device};
@@ -207,8 +201,6 @@ TEST(random_placements_agree_with_the_recursion) {
     simulation got = simulator_run(s, &(placement){.device = device, .call = given ? n.call : NULL}, true);
     assert_true(got.value_ns == (apart ? SITU_NEVER_NS : value));
     n_cyclic += value == SITU_NEVER_NS;
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(n_cyclic > 10);
 }

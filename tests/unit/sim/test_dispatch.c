@@ -77,14 +77,15 @@ TEST(no_device_waits_for_what_is_ready) {
 }
 
 TEST(what_cannot_run_is_never_done) {
-  lab l = lab_random(&(lab_options){.seed = 3,
-                                    .n_operators = 8,
-                                    .n_devices = 3,
-                                    .density = 0.3,
-                                    .unsupported = true,
-                                    .options.objective = SITU_OBJECTIVE_LATENCY});
+  OWN(lab)
+  l = lab_random(&(lab_options){.seed = 3,
+                                .n_operators = 8,
+                                .n_devices = 3,
+                                .density = 0.3,
+                                .unsupported = true,
+                                .options.objective = SITU_OBJECTIVE_LATENCY});
   const situ_problem *p = l.problem;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   simulator *s = simulator_new(p, a);
   int32_t device[8] = {0}, order[8], tried = 0;
   double priority[8] = {0};
@@ -99,8 +100,6 @@ TEST(what_cannot_run_is_never_done) {
   assert_true(tried > 0);
   assert_true(simulator_dispatch(s, device, priority, order, SITU_NEVER_NS) <
               SITU_NEVER_NS); /* and nothing is left of that */
-  arena_free(a);
-  lab_free(&l);
 }
 
 /* What a dispatch with a limit returns is the lesser of both; below the limit the order is the same. */
@@ -133,16 +132,14 @@ TEST(a_sequence_is_found_without_contention_too) {
     lab_options o = {.seed = seed, .n_operators = 10, .n_devices = 3, .density = 0.2};
     o.options.objective = SITU_OBJECTIVE_LATENCY;
     o.options.contention = seed % 2 ? SITU_CONTENTION_NONE : SITU_CONTENTION_LINK;
-    lab l = lab_random(&o);
-    arena *a = arena_new();
+    OWN(lab) l = lab_random(&o);
+    OWN(arena) *a = arena_new();
     simulator *s = simulator_new(l.problem, a);
     rng random = rng_new(seed);
     int32_t device[10], order[10];
     for (int32_t v = 0; v < 10; v++) device[v] = (int32_t)rng_below(&random, 3);
     assert_true(sequence_find(order, s, l.problem, device, a));
     assert_true(simulator_run(s, &(placement){.device = device, .order = order}, true).value_ns < SITU_NEVER_NS);
-    arena_free(a);
-    lab_free(&l);
   }
 }
 

@@ -18,7 +18,7 @@ TEST(a_fork_by_hand) {
               /* a begins at 14 + 60 and ends at 177; j begins at 177 + 60. */
               {60, 256}};
   for (int i = 0; i < 2; i++) {
-    lab s = lab_new();
+    OWN(lab) s = lab_new();
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
     lab_link(&s, 0, 1, 5 + 7, -1);
@@ -58,7 +58,6 @@ TEST(a_fork_by_hand) {
     ran = simulator_run(s.simulator, &where, false);
     assert_int_equal(parts_value_ns(m, &where, &ran), 220);
     s.costs->part = NULL;
-    lab_free(&s);
   }
 }
 
@@ -157,7 +156,7 @@ static int64_t naive_latency(const parts_model *m, const part_cost *cost) {
 TEST(parts_follow_the_rule) {
   int32_t split = 0;
   for (uint64_t seed = 1; seed <= 600; seed++) {
-    lab s = lab_random_tiny(seed, 24, &stream);
+    OWN(lab) s = lab_random_tiny(seed, 24, &stream);
     rng r = rng_new(seed + 77);
     int32_t n = s.graph->n_operators, device[LAB_MAX_OPERATORS];
     part_cost one = {
@@ -179,7 +178,6 @@ TEST(parts_follow_the_rule) {
       split += m->n_parts > 4;
       s.costs->part = NULL;
     }
-    lab_free(&s);
   }
   assert_true(split > 100);
 }

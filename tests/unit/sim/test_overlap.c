@@ -33,7 +33,7 @@ TEST(a_copy_back_waits_for_its_host) {
     int64_t value_ns, b_starts_ns;
   } rows[] = {{&full, 6, 5}, {&blocking, 9, 8}, {&serial, 11, 10}};
   for (int i = 0; i < 3; i++) {
-    lab s = star();
+    OWN(lab) s = star();
     int32_t c = lab_operator(&s, "c", 5, 0, 0), a = lab_operator(&s, "a", 2, 0, 0);
     int32_t b = lab_operator(&s, "b", 1, 0, 0);
     lab_tensor(&s, a, 3, b, -1);
@@ -42,14 +42,13 @@ TEST(a_copy_back_waits_for_its_host) {
     simulation found = run(&s, device, order);
     assert_int_equal(found.value_ns, rows[i].value_ns);
     assert_int_equal(found.start_ns[b], rows[i].b_starts_ns);
-    lab_free(&s);
   }
 }
 
 /* a on d1 ends at 2 with 3 bytes for b and none for f, both on d0 in the order f, b. Both could have the host at 2:
  * operators go first. f 2..6, copy 6..9, b 9..10. */
 TEST(operators_go_before_copies) {
-  lab s = star();
+  OWN(lab) s = star();
   int32_t a = lab_operator(&s, "a", 2, 0, 0), f = lab_operator(&s, "f", 4, 0, 0);
   int32_t b = lab_operator(&s, "b", 1, 0, 0);
   lab_tensor(&s, a, 3, b, -1);
@@ -59,12 +58,11 @@ TEST(operators_go_before_copies) {
   simulation found = run(&s, device, NULL);
   assert_int_equal(found.start_ns[f], 2);
   assert_int_equal(found.value_ns, 10);
-  lab_free(&s);
 }
 
 /* e follows a on d1 and ends at 3, in the middle of the copy 2..5: f, which needs e, starts at 5. f 5..9, b 9..10. */
 TEST(an_operator_waits_for_the_copy_under_way) {
-  lab s = star();
+  OWN(lab) s = star();
   int32_t a = lab_operator(&s, "a", 2, 0, 0), e = lab_operator(&s, "e", 1, 0, 0);
   int32_t f = lab_operator(&s, "f", 4, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
   lab_tensor(&s, a, 3, b, -1);
@@ -74,14 +72,13 @@ TEST(an_operator_waits_for_the_copy_under_way) {
   simulation found = run(&s, device, NULL);
   assert_int_equal(found.start_ns[f], 5);
   assert_int_equal(found.value_ns, 10);
-  lab_free(&s);
 }
 
 /* a on d1 and b on d2 both end at 1, with 2 and 3 bytes for c on d0. The host copies one at a time, that of the lower
  * channel first: 1..3, 3..6, c 6..7. With overlap full both at once: c 4..5. */
 TEST(a_host_copies_one_tensor_at_a_time) {
   for (int i = 0; i < 2; i++) {
-    lab s = star();
+    OWN(lab) s = star();
     int32_t a = lab_operator(&s, "a", 1, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
     int32_t c = lab_operator(&s, "c", 1, 0, 0);
     lab_tensor(&s, a, 2, c, -1);
@@ -90,7 +87,6 @@ TEST(a_host_copies_one_tensor_at_a_time) {
     int32_t device[] = {1, 2, 0};
     simulation found = run(&s, device, NULL);
     assert_int_equal(found.start_ns[c], i ? 4 : 6);
-    lab_free(&s);
   }
 }
 
@@ -98,7 +94,7 @@ TEST(a_host_copies_one_tensor_at_a_time) {
  * operators go before copies, d 5..6. The copy, which both do, 6..9, b 9..10. */
 TEST(both_hosts_of_a_memory_do_the_copy) {
   for (int busy = 0; busy < 2; busy++) {
-    lab s = lab_new();
+    OWN(lab) s = lab_new();
     for (int32_t d = 0; d < 3; d++) lab_device(&s, SITU_UNLIMITED_BYTES, d == 1 ? 0 : -1, d < 2);
     lab_link(&s, 0, 2, 0, -1);
     lab_link(&s, 2, 0, 0, -1);
@@ -110,13 +106,12 @@ TEST(both_hosts_of_a_memory_do_the_copy) {
     simulation found = run(&s, device, order);
     assert_int_equal(found.start_ns[d], 5);
     assert_int_equal(found.start_ns[b], 9);
-    lab_free(&s);
   }
 }
 
 /* Copies to a device keep nobody busy: a on d0 0..1, 4 bytes to d1 1..5, c on d0 1..9 meanwhile, b on d1 5..6. */
 TEST(a_copy_to_a_device_leaves_the_host_free) {
-  lab s = star();
+  OWN(lab) s = star();
   int32_t a = lab_operator(&s, "a", 1, 0, 0), c = lab_operator(&s, "c", 8, 0, 0);
   int32_t b = lab_operator(&s, "b", 1, 0, 0);
   lab_tensor(&s, a, 4, b, -1);
@@ -125,13 +120,12 @@ TEST(a_copy_to_a_device_leaves_the_host_free) {
   simulation found = run(&s, device, NULL);
   assert_int_equal(found.start_ns[c], 1);
   assert_int_equal(found.start_ns[b], 5);
-  lab_free(&s);
 }
 
 /* One after the other, whatever the order, the latency is the sum: operators 2 + 5 + 1 + 1, 3 bytes of a to d0 and over
  * d0 to d2 (its way there has two hops): 3 + 3 + 3. The time of a tensor with two users in one memory counts once. */
 TEST(with_overlap_none_the_latency_is_the_sum) {
-  lab s = star();
+  OWN(lab) s = star();
   int32_t c = lab_operator(&s, "c", 5, 0, 0), a = lab_operator(&s, "a", 2, 0, 0);
   int32_t b = lab_operator(&s, "b", 1, 0, 0), d = lab_operator(&s, "d", 1, 0, 0);
   int32_t e = lab_operator(&s, "e", 0, 0, 0);
@@ -141,7 +135,6 @@ TEST(with_overlap_none_the_latency_is_the_sum) {
   for (int i = 0; i < 3; i++) assert_int_equal(run(&s, device, orders[i]).value_ns, 2 + 5 + 1 + 1 + 3 + 3 + 3);
   int32_t against[] = {c, b, a, d, e};
   assert_true(run(&s, device, against).value_ns == SITU_NEVER_NS);
-  lab_free(&s);
 }
 
 TEST_MAIN

@@ -24,7 +24,7 @@ static lab fork_of_three(situ_problem_options options) {
 }
 
 TEST(an_accelerator_pays_once_for_each_tensor_in_and_out) {
-  lab s = fork_of_three(pipeline(SITU_COMMUNICATION_HOST_STAGED));
+  OWN(lab) s = fork_of_three(pipeline(SITU_COMMUNICATION_HOST_STAGED));
   int32_t device[3] = {1, 2, 2};
   simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
   assert_int_equal(r.load_ns[0], 0);
@@ -39,22 +39,20 @@ TEST(an_accelerator_pays_once_for_each_tensor_in_and_out) {
   assert_int_equal(r.load_ns[0], 20);     /* a host pays for no transfer */
   assert_int_equal(r.load_ns[1], 10 + 3); /* out once, whoever receives */
   assert_int_equal(r.load_ns[2], 30 + 3);
-  lab_free(&s);
 }
 
 TEST(overlap_takes_the_greatest_of_three) {
   situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
   options.async_copies = true;
-  lab s = fork_of_three(options);
+  OWN(lab) s = fork_of_three(options);
   int32_t device[3] = {1, 2, 2};
   simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
   assert_int_equal(r.load_ns[1], 10);
   assert_int_equal(r.value_ns, 50);
-  lab_free(&s);
 }
 
 TEST(links_are_resources_of_their_own) {
-  lab s = fork_of_three(pipeline(SITU_COMMUNICATION_LINK));
+  OWN(lab) s = fork_of_three(pipeline(SITU_COMMUNICATION_LINK));
   s.costs->time_ns[0] = s.costs->time_ns[1] = s.costs->time_ns[2] = 1; /* a is short everywhere */
   int32_t device[3] = {1, 0, 2};
   simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
@@ -64,7 +62,6 @@ TEST(links_are_resources_of_their_own) {
     for (int32_t k = 0; k < 3; k++) s.costs->time_ns[v * 3 + k] = 1;
   r = simulator_run(s.simulator, &(placement){.device = device}, true);
   assert_int_equal(r.value_ns, 6); /* the link from 1 to the host: once to the host, once towards 2 */
-  lab_free(&s);
 }
 
 /* A host and three accelerators of one class, every way 1 byte a nanosecond; f (forward, 8 ns, 6 bytes of weights)
@@ -95,21 +92,20 @@ TEST(gpipe_adds_the_greatest_forward_and_the_greatest_backward_load) {
   for (int gpipe = 0; gpipe < 2; gpipe++) {
     situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
     options.schedule = gpipe ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B;
-    lab s = training_of_three(options);
+    OWN(lab) s = training_of_three(options);
     int32_t device[3] = {1, 2, 0};
     simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
     assert_int_equal(r.load_ns[0], 1);
     assert_int_equal(r.load_ns[1], 8 + 3);      /* forward: all of it */
     assert_int_equal(r.load_ns[2], 3 + 13 + 5); /* forward: the tensor that f made; backward: the rest */
     assert_int_equal(r.value_ns, gpipe ? 11 + 18 : 21);
-    lab_free(&s);
   }
 }
 
 /* f makes 3 bytes, which r reads when it runs for the backward pass; r makes 5 for b and 7 for q, which makes 2 for b.
  */
 TEST(what_is_recomputed_counts_for_one_input) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   lab_device(&s, 100, -1, true);
   lab_operator(&s, "f", 8, 6, 0);
   lab_of_phase(&s, "r", 8, SITU_PHASE_RECOMPUTE, -1);
@@ -126,7 +122,6 @@ TEST(what_is_recomputed_counts_for_one_input) {
   simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
   /* weights; the stash of three inputs; of one what waits for b, and the 7 bytes that r makes for q alone */
   assert_int_equal(r.peak_bytes[0], 6 + 3 * 3 + (5 + 2) + 7);
-  lab_free(&s);
 }
 
 TEST(replicas_share_the_inputs_and_exchange_gradients) {
@@ -134,7 +129,7 @@ TEST(replicas_share_the_inputs_and_exchange_gradients) {
     situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
     options.replicate = true;
     options.async_copies = overlap == 1;
-    lab s = training_of_three(options);
+    OWN(lab) s = training_of_three(options);
     int32_t device[3] = {2, 2, 0}, replica_of[4] = {-1, 2, -1, 2};
     simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
     /* 21 computed, 5 out; 2 (3 - 1) / 3 * 6 = 8 bytes of gradients sent and 8 received; by three */
@@ -148,13 +143,12 @@ TEST(replicas_share_the_inputs_and_exchange_gradients) {
     r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
     assert_int_equal(r.load_ns[1], overlap ? 11 : 19); /* 21 / 2 and (21 + 5 + 12) / 2, rounded up */
     assert_int_equal(r.load_ns[3], 0);
-    lab_free(&s);
   }
 }
 
 /* A host between two equal accelerators: a, 11 ns, on the last with the first as its replica takes 5.5 ns of each. */
 TEST(the_first_device_may_be_a_replica) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   s.alike = true;
   for (int32_t d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 1);
   for (int32_t d = 0; d < 3; d += 2) {
@@ -172,14 +166,13 @@ TEST(the_first_device_may_be_a_replica) {
   assert_int_equal(r.load_ns[2], 6);
   assert_int_equal(r.value_ns, 6);
   assert_int_equal(r.peak_bytes[0], 7); /* the weights, like the other */
-  lab_free(&s);
 }
 
 /* The same host and accelerators; a way to the host takes 40 ns more than one from it. f, forward, 11 ns and 6 bytes of
  * weights, and b, backward, 4 ns, are on the first, and the last is its replica: 2 (2 - 1) / 2 * 6 bytes of gradients
  * take 6 ns in and 46 out. */
 TEST(the_first_device_may_lead_and_ways_differ) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   s.alike = true;
   for (int32_t d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 1);
   for (int32_t d = 0; d < 3; d += 2) {
@@ -195,7 +188,6 @@ TEST(the_first_device_may_lead_and_ways_differ) {
   simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
   assert_int_equal(r.value_ns, 34); /* (11 + 4 + 6 + 46) / 2, rounded up */
   assert_int_equal(r.load_ns[2], 34);
-  lab_free(&s);
 }
 
 /* The same whose operators take no time: links are all that counts. */
@@ -210,29 +202,27 @@ static lab free_training_of_three(void) {
 
 /* f on 1 and 2, the rest on 3: each sender has half of the inputs; the ring of f goes over the host. */
 TEST(replicas_load_the_links_of_their_inputs) {
-  lab s = free_training_of_three();
+  OWN(lab) s = free_training_of_three();
   int32_t device[3] = {1, 3, 3}, replica_of[4] = {-1, -1, 1, -1};
   simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
   /* from 1: 3 bytes every second time, rounded up to 2, and 6 bytes of gradients every second time; 3 receives 2 + 2 */
   assert_int_equal(r.value_ns, 2 + 3);
-  lab_free(&s);
 }
 
 /* The same, but gradients take 10 more on each link by what was measured of it: from 1 (6 + 10) / 2 = 8 for them. */
 TEST(gradients_go_over_links_as_the_costs_have_them) {
-  lab s = free_training_of_three();
+  OWN(lab) s = free_training_of_three();
   for (int32_t l = 0; l < s.costs->n_links; l++) s.costs->link[l].latency_ns += 10;
   int32_t device[3] = {1, 3, 3}, replica_of[4] = {-1, -1, 1, -1};
   simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
   assert_int_equal(r.value_ns, 2 + 8);
-  lab_free(&s);
 }
 
 TEST(a_part_that_is_left_and_entered_again_is_not_contiguous) {
   situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
   for (int free_of_rule = 0; free_of_rule < 2; free_of_rule++) {
     options.free = free_of_rule;
-    lab s = lab_new();
+    OWN(lab) s = lab_new();
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
     lab_star(&s);
@@ -243,7 +233,6 @@ TEST(a_part_that_is_left_and_entered_again_is_not_contiguous) {
     int32_t device[3] = {1, 0, 1};
     simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
     assert_true(r.value_ns == (free_of_rule ? 1 + 1 + 1 + 1 : SITU_NEVER_NS)); /* two computed, one in, one out */
-    lab_free(&s);
   }
 }
 
@@ -359,9 +348,9 @@ TEST(random_placements_agree_with_the_naive_formulas) {
     o.options = pipeline(rng_below(&r, 2) ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED);
     o.options.async_copies = rng_below(&r, 2);
     o.options.in_flight = 1 + (int32_t)rng_below(&r, 3);
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     const situ_problem *p = l.problem;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     simulator *s = simulator_new(p, a);
     int32_t device[64];
     for (int32_t round = 0; round < 4; round++) {
@@ -388,8 +377,6 @@ TEST(random_placements_agree_with_the_naive_formulas) {
       assert_true(got.value_ns == (contiguous ? value : SITU_NEVER_NS));
       assert_true(got.excess_bytes == excess);
     }
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(n_contiguous > 500 && n_not > 500);
 }
@@ -401,7 +388,7 @@ TEST(a_device_keeps_an_input_for_each_part_to_the_end) {
   for (options.micro_batches = 1; options.micro_batches < 5; options.micro_batches++)
     for (int schedule = 0; schedule < 2; schedule++) {
       options.schedule = schedule ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B;
-      lab s = lab_mesh(5, SITU_UNLIMITED_BYTES);
+      OWN(lab) s = lab_mesh(5, SITU_UNLIMITED_BYTES);
       for (int32_t v = 0; v < 8; v++) {
         char name[2] = {(char)('a' + v), 0};
         situ_phase phase = v < 4 ? SITU_PHASE_FORWARD : SITU_PHASE_BACKWARD;
@@ -421,7 +408,6 @@ TEST(a_device_keeps_an_input_for_each_part_to_the_end) {
         int64_t kept = schedule || deep[k] > m ? m : deep[k];
         assert_int_equal(r.peak_bytes[s.problem->memory_of[k + 1]], 7 + kept * 1 + running[k]);
       }
-      lab_free(&s);
     }
 }
 

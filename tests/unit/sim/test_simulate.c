@@ -41,16 +41,17 @@ TEST(plans_are_made_of_placements_that_make_sense) {
       {{0, 0}, {0, 1}, {-1, 0, 1}, "is the replica of device 1; expected another device that is not itself a replica"},
   };
   for (int pipeline = 0; pipeline < 2; pipeline++) {
-    lab s = star(pipeline ? &(situ_problem_options){.size = sizeof(situ_problem_options),
-                                                    .execution = SITU_EXECUTION_PIPELINE,
-                                                    .replicate = true}
-                          : &stream);
+    OWN(lab)
+    s = star(pipeline ? &(situ_problem_options){.size = sizeof(situ_problem_options),
+                                                .execution = SITU_EXECUTION_PIPELINE,
+                                                .replicate = true}
+                      : &stream);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
       int32_t device[2], order[2], replica_of[3];
       memcpy(device, rows[i].device, sizeof device);
       memcpy(order, rows[i].order, sizeof order);
       memcpy(replica_of, rows[i].replica_of, sizeof replica_of);
-      situ_plan *plan;
+      OWN(situ_plan) *plan = NULL;
       situ_error error = {0};
       situ_status status = simulator_plan(
           &plan, s.simulator, &(placement){.device = device, .order = order, .replica_of = replica_of}, &error);
@@ -64,7 +65,6 @@ TEST(plans_are_made_of_placements_that_make_sense) {
       assert_true((plan->replica_of != NULL) == (pipeline == 1)); /* nobody else knows of replicas */
       assert_int_equal(plan->uses[2].replica_of, pipeline ? replica_of[2] : -1);
       assert_int_equal(plan->uses[0].memory_limit_bytes, 100);
-      situ_plan_free(plan);
     }
     int32_t device[2] = {0, 2}, none[3] = {-1, -1, -1};
     situ_plan *plan;
@@ -73,7 +73,6 @@ TEST(plans_are_made_of_placements_that_make_sense) {
     assert_int_equal(plan->uses[0].n_operators, 1);
     assert_int_equal(plan->uses[1].n_operators, 0);
     situ_plan_free(plan);
-    lab_free(&s);
   }
 }
 
@@ -83,7 +82,7 @@ TEST(of_equals_the_first_is_the_worst) {
     for (int contention = 0; contention < 2; contention++) {
       situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = e};
       if (e == SITU_EXECUTION_STREAM && contention) options.contention = SITU_CONTENTION_NONE;
-      lab s = star(&options);
+      OWN(lab) s = star(&options);
       int32_t device[] = {2, 1};
       simulation found = simulator_run(s.simulator, &(placement){.device = device}, true);
       assert_int_equal(found.worst_device, e == SITU_EXECUTION_PIPELINE ? 1 : 2);
@@ -91,7 +90,6 @@ TEST(of_equals_the_first_is_the_worst) {
       assert_int_equal(found.excess_bytes, 0);
       assert_int_equal(found.load_ns[1], 4);
       assert_int_equal(found.load_ns[0], 0);
-      lab_free(&s);
     }
 }
 
@@ -103,7 +101,7 @@ TEST(limits_tell_by_how_much_they_are_exceeded) {
     bool throughput;
   } rows[] = {{6, 0, 0, false}, {5, 0, 1, false}, {100, 0, 0, false}, {0, 10, 0, true}, {0, 8, 2, true}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    lab s = lab_new();
+    OWN(lab) s = lab_new();
     for (int32_t d = 0; d < 2; d++) lab_device(&s, 100, -1, d == 0);
     lab_star(&s);
     int32_t a = lab_operator(&s, "a", 3, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
@@ -113,7 +111,7 @@ TEST(limits_tell_by_how_much_they_are_exceeded) {
                                          .max_period_ns = rows[i].period_ns,
                                          .max_latency_ns = rows[i].latency_ns});
     int32_t device[] = {0, 1};
-    arena *scratch = arena_new();
+    OWN(arena) *scratch = arena_new();
     simulator_base *base = simulator_base_new(s.simulator, scratch);
     placement where = {.device = device};
     for (int how = 0; how < 3; how++) {
@@ -130,23 +128,20 @@ TEST(limits_tell_by_how_much_they_are_exceeded) {
     int64_t value = rows[i].throughput ? 6 : 10;
     simulation found = simulator_run_below(s.simulator, base, &where, true, value);
     assert_true(found.stopped && found.value_ns == value && found.latency_ns == SITU_NEVER_NS && !found.start_ns);
-    situ_plan *plan;
+    OWN(situ_plan) *plan = NULL;
     assert_int_equal(simulator_plan(&plan, s.simulator, &where, NULL), SITU_STATUS_OK);
     assert_true(plan->value_ns == value && plan->latency_ns == 10 && plan->period_ns == 6);
-    situ_plan_free(plan);
-    arena_free(scratch);
-    lab_free(&s);
   }
 }
 
 /* a and b, 3 and 1 ns, both on d0: 4 ns. By the secondary costs they take 7 and 2, which is over a limit of 8 by 1. */
 TEST(a_limit_on_secondary_costs_tells_the_same) {
   for (int64_t limit_ns = 7; limit_ns <= 10; limit_ns++) {
-    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     lab_operator(&s, "a", 3, 0, 0);
     lab_operator(&s, "b", 1, 0, 0);
     lab_pose(&s, &stream);
-    situ_costs *secondary = costs_copies(s.costs, 1);
+    OWN(situ_costs) *secondary = costs_copies(s.costs, 1);
     assert_non_null(secondary);
     for (int32_t k = 0; k < secondary->n_classes; k++) {
       secondary->time_ns[k] = 7;
@@ -158,7 +153,7 @@ TEST(a_limit_on_secondary_costs_tells_the_same) {
     o.overlap = SITU_OVERLAP_NONE;
     o.secondary_costs = secondary;
     o.max_secondary_ns = limit_ns;
-    situ_problem *p;
+    OWN(situ_problem) *p = NULL;
     situ_error error;
     must(situ_problem_pose(&p, s.graph, s.platform, s.costs, &o, &error), &error);
     int32_t device[] = {0, 0};
@@ -166,9 +161,6 @@ TEST(a_limit_on_secondary_costs_tells_the_same) {
     assert_int_equal(found.value_ns, 4);
     assert_int_equal(found.secondary_ns, 9);
     assert_int_equal(found.over_ns, limit_ns < 9 ? 9 - limit_ns : 0);
-    situ_problem_free(p);
-    situ_costs_free(secondary);
-    lab_free(&s);
   }
 }
 

@@ -122,7 +122,7 @@ TEST(a_run_ends_where_the_rest_takes_too_long) {
   for (int contention = 0; contention < 2; contention++) {
     situ_problem_options o = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
     if (!contention) o.contention = SITU_CONTENTION_NONE;
-    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     int32_t a = lab_operator(&s, "a", 3, 0, 0), b = lab_operator(&s, "b", 1, 0, 0);
     s.time_ns[b][1] = SITU_NEVER_NS;
     lab_tensor(&s, a, 1, b, -1);
@@ -134,7 +134,6 @@ TEST(a_run_ends_where_the_rest_takes_too_long) {
     simulation found = simulator_run_below(s.simulator, base, &where, false, 5);
     assert_true(found.stopped);
     assert_int_equal(found.value_ns, 5);
-    lab_free(&s);
   }
 }
 
@@ -142,7 +141,7 @@ TEST(a_run_ends_where_the_rest_takes_too_long) {
  * for c, which are the second that are sent: beside x there are those of b alone, 24 bytes. A trial has b behind a, so
  * that those of a go first; the next one only has z, which comes last, elsewhere. */
 TEST(what_was_sent_before_is_that_of_the_base) {
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 6; v++)
     lab_operator(&s, (const char *[]){"a", "b", "x", "c", "e", "z"}[v], v == 0 ? 2 : 1, 0, v == 2 ? 20 : 0);
   lab_tensor(&s, 0, 10, 3, -1);
@@ -158,7 +157,6 @@ TEST(what_was_sent_before_is_that_of_the_base) {
   device[1] = 1;
   device[5] = 0;
   assert_int_equal(simulator_run_below(s.simulator, base, &where, true, SITU_NEVER_NS).peak_bytes[1], 24);
-  lab_free(&s);
 }
 
 /* Where nothing is shared, a limit has the same meaning. */
@@ -167,8 +165,8 @@ TEST(a_limit_means_the_same_in_every_model) {
     lab_options o = {.seed = seed, .n_operators = 8, .n_devices = 3, .density = 0.3};
     o.options.objective = SITU_OBJECTIVE_THROUGHPUT;
     o.options.execution = SITU_EXECUTION_PIPELINE;
-    lab l = lab_random(&o);
-    arena *a = arena_new();
+    OWN(lab) l = lab_random(&o);
+    OWN(arena) *a = arena_new();
     simulator *s = simulator_new(l.problem, a);
     simulator_base *base = simulator_base_new(s, a);
     int32_t device[8] = {0, 0, 1, 0, 2, 1, 2, 0};
@@ -181,8 +179,6 @@ TEST(a_limit_means_the_same_in_every_model) {
       assert_false(simulator_run_below(s, base, &where, true, value_ns + 1).stopped);
       assert_true(simulator_run_below(s, base, &where, true, value_ns).stopped);
     }
-    arena_free(a);
-    lab_free(&l);
   }
 }
 

@@ -20,7 +20,7 @@ static lab draw(situ_execution execution, uint64_t seed) {
 
 TEST(broken_stages_are_named) {
   lab l;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   stages s;
   int32_t c = 0;
   for (uint64_t seed = 0;; seed++) {
@@ -46,13 +46,12 @@ TEST(broken_stages_are_named) {
   BREAKS(stages_check(&s), touch[0], s.n_edges, "touch edges");
   BREAKS(stages_check(&s), touch[0], touch[1], "edges of a class ascend");
   BREAKS(stages_check(&s), s.types[0].n_devices, 0, "has devices");
-  arena_free(a);
   lab_free(&l);
 }
 
 /* A triangle of variables with 2, 3 and 2 values, one more at its corner. */
 TEST(a_broken_elimination_is_named) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   int64_t zero[6] = {0};
   int32_t size[] = {2, 3, 2, 2};
   factor factors[] = {{{0, 1}, zero}, {{1, 2}, zero}, {{0, 2}, zero}, {{2, 3}, zero}};
@@ -68,12 +67,11 @@ TEST(a_broken_elimination_is_named) {
   BREAKS(elimination_check(&e), t->neighbours[0], t->neighbours[1], "the first neighbour");
   BREAKS(elimination_check(&e), t->n_rows, t->n_rows + 1, "a row for each combination");
   BREAKS(elimination_check(&e), t->term_of_parent, e.tables[t->parent].n_terms, "a term of the parent");
-  arena_free(a);
 }
 
 TEST(a_broken_partial_schedule_is_named) {
-  lab l = draw(SITU_EXECUTION_STREAM, 5);
-  arena *a = arena_new();
+  OWN(lab) l = draw(SITU_EXECUTION_STREAM, 5);
+  OWN(arena) *a = arena_new();
   partial_schedule s;
   assert_true(partial_init(&s, l.problem, a));
   assert_null(partial_check(&s)); /* nothing is placed */
@@ -94,13 +92,11 @@ TEST(a_broken_partial_schedule_is_named) {
   BREAKS(partial_check(&s), s.lines[s.device[v]].end, 0, "covers its operators");
   BREAKS(partial_check(&s), *unit_device, *unit_device + 1, "shares a device");
   BREAKS(partial_check(&s), s.device[producer], -1, "producers are placed");
-  arena_free(a);
-  lab_free(&l);
 }
 
 TEST(a_broken_chain_is_named) {
   lab l;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   chain c;
   for (uint64_t seed = 0;; seed++) {
     l = draw(SITU_EXECUTION_STREAM, seed);
@@ -114,13 +110,12 @@ TEST(a_broken_chain_is_named) {
   BREAKS(chain_check(&c), c.weight_bytes[1], -1, "sums rise");
   BREAKS(chain_check(&c), c.main_ns[l.problem->n_kinds], SITU_NEVER_NS, "a part of what crosses");
   BREAKS(chain_check(&c), c.column_of[0], c.n_columns, "of a column");
-  arena_free(a);
   lab_free(&l);
 }
 
 TEST(broken_strands_and_modules_are_named) {
   lab l;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   strand_graph u;
   modules m;
   for (uint64_t seed = 0;; seed++) { /* one in which some strand has several operators */
@@ -148,13 +143,12 @@ TEST(broken_strands_and_modules_are_named) {
   BREAKS(modules_check(&m, &u), strand[0], strand[1], "strands ascend");
   while (m.of[y] == 0 || u.next_start[y + 1] == u.next_start[y]) y++; /* from a later module into the first one */
   BREAKS(modules_check(&m, &u), u.next[u.next_start[y]], m.strand[0], "topological");
-  arena_free(a);
   lab_free(&l);
 }
 
 TEST(a_broken_environment_is_named) {
-  lab l = draw(SITU_EXECUTION_STREAM, 5);
-  arena *a = arena_new();
+  OWN(lab) l = draw(SITU_EXECUTION_STREAM, 5);
+  OWN(arena) *a = arena_new();
   environment e;
   assert_true(environment_init(&e, l.problem, a));
   int32_t u = 0;
@@ -169,13 +163,11 @@ TEST(a_broken_environment_is_named) {
   BREAKS(environment_check(&e), member[0], member[1], "members of a unit ascend");
   BREAKS(environment_check(&e), of_unit[0], member[0] == 0 ? N - 1 : 0, "unit of the problem");
   BREAKS(environment_check(&e), e.weight_bytes[0], -1, "sizes");
-  arena_free(a);
-  lab_free(&l);
 }
 
 TEST(a_broken_incumbent_is_named) {
-  lab l = draw(SITU_EXECUTION_STREAM, 5);
-  arena *a = arena_new();
+  OWN(lab) l = draw(SITU_EXECUTION_STREAM, 5);
+  OWN(arena) *a = arena_new();
   incumbent i, other;
   const situ_problem *p = l.problem;
   assert_true(incumbent_init(&i, p, a) && incumbent_init(&other, p, a));
@@ -195,8 +187,6 @@ TEST(a_broken_incumbent_is_named) {
   int32_t u = 0;
   while (unit_list_members(&p->units, u).n < 2) u++;
   BREAKS(incumbent_check(&i, p), i.best.device[unit_list_members(&p->units, u).member[0]], 1, "colocation");
-  arena_free(a);
-  lab_free(&l);
 }
 
 TEST_MAIN

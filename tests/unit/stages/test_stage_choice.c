@@ -17,7 +17,7 @@ static int64_t least_time(const stage_choice *c, int64_t n_kept, int64_t memory,
 }
 
 TEST(the_knapsack_is_decided_exactly) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   stage_choice c;
   assert_true(stage_choice_make(&c, 9, 27, a));
   for (int32_t round = 0; round < rounds_of(20000); round++) {
@@ -49,7 +49,6 @@ TEST(the_knapsack_is_decided_exactly) {
     assert_int_equal(ns, best);
     assert_true(bytes <= memory);
   }
-  arena_free(a);
 }
 
 TEST_MAIN

@@ -175,7 +175,7 @@ TEST(the_program_finds_the_best_of_all_plans) {
                          .no_splits = rng_below(&r, 5) == 0,
                          .no_replicas = rng_below(&r, 5) == 0,
                          .no_recompute = rng_below(&r, 5) == 0};
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     stage_plan plan = solved(x, &rules, a);
     int64_t best_ns = best_of_all(x, &rules);
     if (best_ns == INT64_MAX) {
@@ -189,7 +189,6 @@ TEST(the_program_finds_the_best_of_all_plans) {
       assert_int_equal(check_stages_bound(x, &rules, best_ns + 1, INT64_MAX / 2), STAGES_REFUTED);
     }
     assert_int_equal(check_stages_bound(x, &rules, min64(best_ns, STAGE_NEVER_NS), INT64_MAX / 2), STAGES_PROVED);
-    arena_free(a);
     stage_network_free(x);
   }
   assert_true(n_without < n_rounds / 2); /* most cases have a plan */
@@ -203,7 +202,7 @@ TEST(the_judge_finds_what_is_wrong) {
     rng r = rng_new((uint64_t)round + 1);
     stage_network *x = random_network(&r, true);
     stage_rules rules = {.machine = x->machine};
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     stage_plan plan = solved(x, &rules, a);
     for (int k = 0; k < 10 && plan.n_stages > 0; k++) {
       int32_t stage[4], variant[4], v = (int32_t)rng_below(&r, (uint64_t)x->n_layers);
@@ -227,7 +226,6 @@ TEST(the_judge_finds_what_is_wrong) {
       else
         assert_true(other.period_ns >= plan.lower_ns);
     }
-    arena_free(a);
     stage_network_free(x);
   }
   assert_true(n_found > n_changed / 2);
@@ -258,10 +256,9 @@ TEST(a_chain_by_hand) {
     snprintf(text, sizeof text, CHAIN, rows[k].memory);
     stage_network *x = network_of(text);
     stage_rules rules = {.machine = x->machine};
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     stage_plan plan = solved(x, &rules, a);
     assert_int_equal(plan.lower_ns, rows[k].best_ns);
-    arena_free(a);
     stage_network_free(x);
   }
 }
@@ -297,7 +294,7 @@ TEST(times_beyond_the_limit_of_a_layer_are_not_cut_short) {
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     stage_network *x = slow_network(rows[k].n_layers, rows[k].weights);
     stage_rules rules = {.machine = x->machine};
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     stage_plan plan = solved(x, &rules, a);
     assert_int_equal(plan.n_stages, 1);
     assert_int_equal(plan.period_ns, rows[k].best_ns);
@@ -308,7 +305,6 @@ TEST(times_beyond_the_limit_of_a_layer_are_not_cut_short) {
       plan.period_ns = (((int64_t)1 << 50) + 99) / 100;
       assert_non_null(check_stages_plan(x, &rules, &plan));
     }
-    arena_free(a);
     stage_network_free(x);
   }
 }
@@ -376,11 +372,10 @@ TEST(spoilt_files_are_refused_or_solved) {
     }
     stage_rules rules = {.machine = x->machine};
     rules.machine.n_devices = min64(rules.machine.n_devices, 100);
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     stage_plan plan = solved(x, &rules, a);
     if (plan.n_stages > 0) assert_null(check_stages_plan(x, &rules, &plan));
     assert_int_not_equal(check_stages_bound(x, &rules, plan.lower_ns, 1 << 20), STAGES_REFUTED);
-    arena_free(a);
     stage_network_free(x);
   }
 }

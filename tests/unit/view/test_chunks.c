@@ -63,7 +63,7 @@ TEST(devices_keep_what_their_papers_say) {
 
 /* The step of equal chunks on n devices; forward passes take 10 ns, backward ones 10 for inputs and 10 for weights. */
 static pipeline_step step_of(situ_schedule schedule, int32_t n, int32_t chunks, int32_t micro_batches) {
-  lab l = lab_mesh(n, SITU_UNLIMITED_BYTES);
+  OWN(lab) l = lab_mesh(n, SITU_UNLIMITED_BYTES);
   int32_t device[2 * LAB_MAX_OPERATORS], n_chunks = n * chunks;
   char name[16];
   for (int32_t v = 0; v < 2 * n_chunks; v++) {
@@ -86,7 +86,6 @@ static pipeline_step step_of(situ_schedule schedule, int32_t n, int32_t chunks, 
   assert_int_equal(found.value_ns, 30 * chunks);
   pipeline_step step;
   assert_true(pipeline_step_find(&step, l.problem, device, NULL, found.value_ns, 30 * chunks, l.arena));
-  lab_free(&l);
   return step;
 }
 

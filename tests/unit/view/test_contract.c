@@ -26,8 +26,8 @@ TEST(classes_partition_the_operators_and_their_graph_has_no_cycle) {
   int32_t n_fused = 0;
   for (uint64_t seed = 0; seed < 1000; seed++) {
     rng r = rng_new(seed);
-    lab l = small_lab(seed, &r);
-    arena *a = arena_new();
+    OWN(lab) l = small_lab(seed, &r);
+    OWN(arena) *a = arena_new();
     contraction c, groups;
     assert_true(contract(&c, l.problem, true, a) && contract(&groups, l.problem, false, a));
     int32_t seen = 0, last_first = -1;
@@ -49,8 +49,6 @@ TEST(classes_partition_the_operators_and_their_graph_has_no_cycle) {
         assert_true(together == (c.class_of[v] == c.class_of[w]));
       }
     n_fused += c.n_classes < groups.n_classes;
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(n_fused > 20);
 }
@@ -58,9 +56,9 @@ TEST(classes_partition_the_operators_and_their_graph_has_no_cycle) {
 TEST(no_contiguous_placement_parts_a_class) {
   for (uint64_t seed = 0; seed < 400; seed++) {
     rng r = rng_new(seed);
-    lab l = small_lab(seed, &r);
+    OWN(lab) l = small_lab(seed, &r);
     const situ_problem *p = l.problem;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     contraction c;
     assert_true(contract(&c, p, true, a));
     simulator *s = simulator_new(p, a);
@@ -77,8 +75,6 @@ TEST(no_contiguous_placement_parts_a_class) {
       if (!colocated || !parted) continue;
       assert_true(simulator_run(s, &(placement){.device = device}, false).value_ns == SITU_NEVER_NS);
     }
-    arena_free(a);
-    lab_free(&l);
   }
 }
 

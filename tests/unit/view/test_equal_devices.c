@@ -146,9 +146,9 @@ TEST(every_level_is_its_definition) {
   for (uint64_t seed = 0; seed < (in_check() ? 6000 : 2000); seed++) {
     situ_problem_options options = {
         .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT, .replicate = seed % 3 == 0};
-    lab l = draw(seed, &options);
+    OWN(lab) l = draw(seed, &options);
     const situ_problem *p = l.problem;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     for (int32_t k = 0; k < N_LEVELS; k++) {
       equal_devices equal;
       int32_t n_listed = 0, last = -1;
@@ -185,8 +185,6 @@ TEST(every_level_is_its_definition) {
             assert_int_equal(equal_devices_staged(p, d, e), expected);
         }
     }
-    arena_free(a);
-    lab_free(&l);
   }
   for (int32_t k = 0; k < N_LEVELS; k++) assert_true(n_equal[k] > 300 && n_unequal[k] > 300);
   assert_true(n_channels > 100);
@@ -257,7 +255,7 @@ static bool memories_are_apart(const situ_problem *p) {
 
 static void check_swap(const promise *x, const lab *l, const equal_devices *equal, rng *r, int32_t *n_moved) {
   const situ_problem *p = l->problem;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   simulator *s = simulator_new(p, a);
   int32_t device[16], swapped[16], order[16], all = (int32_t)rng_below(r, p->n_devices);
   for (int32_t v = 0; v < p->n_operators; v++) {
@@ -277,7 +275,6 @@ static void check_swap(const promise *x, const lab *l, const equal_devices *equa
     assert_int_equal(before.excess_bytes, after.excess_bytes);
     *n_moved += memcmp(device, swapped, sizeof *device * (size_t)p->n_operators) != 0 && after.value_ns < SITU_NEVER_NS;
   }
-  arena_free(a);
 }
 
 TEST(devices_of_one_type_may_change_places) {
@@ -286,15 +283,13 @@ TEST(devices_of_one_type_may_change_places) {
     int32_t n_moved = 0;
     for (uint64_t seed = 0; seed < (in_check() ? 3000 : 1500); seed++) {
       rng r = rng_new(seed + 77);
-      lab l = draw(seed, &x->options);
-      arena *a = arena_new();
+      OWN(lab) l = draw(seed, &x->options);
+      OWN(arena) *a = arena_new();
       equal_devices equal;
       assert_true(equal_devices_find(&equal, l.problem, x->level, a));
       bool staged = x->level == EQUAL_LOADS || x->level == EQUAL_STAGED;
       for (int32_t i = 0; i < 4 && (!staged || memories_are_apart(l.problem)); i++)
         check_swap(x, &l, &equal, &r, &n_moved);
-      arena_free(a);
-      lab_free(&l);
     }
     if (n_moved < 200) fail_msg("promise %d was put to the test %d times only", (int)k, (int)n_moved);
   }
@@ -303,7 +298,7 @@ TEST(devices_of_one_type_may_change_places) {
 /* A star of three like devices round a host, with a channel that the links from two of them share, or a slower link. */
 TEST(devices_are_always_equal_when_no_channel_tells_them_apart) {
   for (int kind = 0; kind < 3; kind++) {
-    lab s = lab_new();
+    OWN(lab) s = lab_new();
     s.alike = true;
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
     for (int32_t d = 1; d < 4; d++) {
@@ -322,7 +317,6 @@ TEST(devices_are_always_equal_when_no_channel_tells_them_apart) {
         if (kind == 2) expected &= b != 1;
         assert_int_equal(equal.type_of[a] == equal.type_of[b], expected);
       }
-    lab_free(&s);
   }
 }
 

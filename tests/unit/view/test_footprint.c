@@ -6,7 +6,7 @@
 
 /* a (5 bytes of weights, 2 of workspace) makes x (3 bytes) for b and y (4 bytes) for c; c is backward. */
 TEST(bytes_are_those_of_the_memory_rules) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   int32_t a = lab_operator(&s, "a", 1, 5, 2), b = lab_operator(&s, "b", 1, 0, 0);
   int32_t c = lab_add(&s, (situ_operator){.name = "c", .colocation = -1, .phase = SITU_PHASE_BACKWARD}, 0);
@@ -24,14 +24,13 @@ TEST(bytes_are_those_of_the_memory_rules) {
   assert_int_equal(footprint_held_bytes(s.problem, a), 5 + 3 * 4);
   assert_int_equal(footprint_running_bytes(s.problem, a), 9); /* of one input: it is trained */
   assert_int_equal(footprint_running_bytes(s.problem, c), 0); /* y is in the stash */
-  lab_free(&s);
 }
 
 /* Devices 1 and 2 share a memory: two hosts without limit, two with one, a host and an accelerator. Nothing is said
  * against the last when one of the two must stay empty, unless an operator is pinned to it all the same. */
 TEST(loads_are_told_where_nobody_else_is_in_the_memory) {
   for (int kind = 0; kind < 5; kind++) {
-    lab s = lab_new();
+    OWN(lab) s = lab_new();
     int32_t pins[] = {2};
     bool unused[] = {false, false, true};
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
@@ -45,7 +44,6 @@ TEST(loads_are_told_where_nobody_else_is_in_the_memory) {
     if (kind > 3) o.pins = pins;
     lab_pose(&s, &o);
     assert_int_equal(footprint_is_per_device(s.problem), kind == 0 || kind == 3);
-    lab_free(&s);
   }
 }
 

@@ -146,7 +146,7 @@ static lab chain_of(int32_t n, int32_t period, bool paired) {
 /* After r rounds an operator of a chain knows its own kind, and the r next to either side, so that those less than r
  * from an end are like no other; of the rest there are as many classes as kinds: 2 r + 2 of a chain of two kinds. */
 TEST(classes_of_a_chain_are_its_kinds_and_its_ends) {
-  lab s = chain_of(40, 2, false);
+  OWN(lab) s = chain_of(40, 2, false);
   level_list levels;
   assert_true(level_repeats.find(&levels, s.problem, &(level_request){0}, s.arena));
   assert_int_equal(levels.n, 4);
@@ -160,26 +160,23 @@ TEST(classes_of_a_chain_are_its_kinds_and_its_ends) {
       for (int32_t i = 0; i < m.n; i++) assert_int_equal(m.member[i] % 2, v % 2);
     }
   }
-  lab_free(&s);
 }
 
 /* Twenty pairs that stay together: the first and the last are like no other, the rest are alike. */
 TEST(units_stay_whole) {
-  lab s = chain_of(40, 2, true);
+  OWN(lab) s = chain_of(40, 2, true);
   level_list levels;
   assert_true(level_repeats.find(&levels, s.problem, &(level_request){0}, s.arena));
   assert_int_equal(levels.of[0].n, 1 + 2);
   for (int32_t k = 0; k < levels.n; k++)
     for (int32_t v = 0; v < 40; v += 2) assert_int_equal(levels.of[k].of[v], levels.of[k].of[v + 1]);
-  lab_free(&s);
 }
 
 TEST(what_does_not_repeat_has_no_levels) {
-  lab s = chain_of(40, 40, false);
+  OWN(lab) s = chain_of(40, 40, false);
   level_list levels;
   assert_true(level_repeats.find(&levels, s.problem, &(level_request){0}, s.arena));
   assert_int_equal(levels.n, 0);
-  lab_free(&s);
 }
 
 /* Thirty pairs, equal but for what the first half of them sends where `sized`: one round tells all there is. */
@@ -187,7 +184,7 @@ TEST(equal_pieces_are_alike_and_sizes_tell_them_apart) {
   for (int32_t sized = 0; sized < 2; sized++) {
     enum { N = 60 };
     static char names[N][8];
-    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     for (int32_t v = 0; v < N; v++) {
       snprintf(names[v], sizeof names[v], "%d", (int)v);
       lab_operator(&s, names[v], 1, 0, 0);
@@ -198,7 +195,6 @@ TEST(equal_pieces_are_alike_and_sizes_tell_them_apart) {
     assert_true(level_repeats.find(&levels, s.problem, &(level_request){0}, s.arena));
     assert_int_equal(levels.n, 1);
     assert_int_equal(levels.of[0].n, sized ? 4 : 2);
-    lab_free(&s);
   }
 }
 

@@ -7,7 +7,7 @@
 TEST(pins_are_the_parts_of_producer_and_users_each_once) {
   for (uint64_t seed = 1; seed <= 300; seed++) {
     rng r = rng_new(seed);
-    situ_graph *g;
+    OWN(situ_graph) *g = NULL;
     graph_random_options o = {
         .n_operators = 1 + (int32_t)rng_below(&r, 30), .edge_density = 0.3, .seed = seed, .max_outputs = 3};
     assert_int_equal(graph_random(&g, &o, NULL), SITU_STATUS_OK);
@@ -26,7 +26,6 @@ TEST(pins_are_the_parts_of_producer_and_users_each_once) {
       }
       assert_int_equal(n, n_expected);
     }
-    situ_graph_free(g);
   }
 }
 

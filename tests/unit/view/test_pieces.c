@@ -31,11 +31,11 @@ TEST(parts_are_the_entries_of_the_longest_way_back) {
   for (uint64_t seed = 0; seed < 3000; seed++) {
     lab_options wish = {.seed = seed, .n_operators = N, .n_devices = DEVICES, .density = 0.3, .unfused = true};
     wish.options.execution = SITU_EXECUTION_STREAM;
-    lab l = lab_random(&wish);
+    OWN(lab) l = lab_random(&wish);
     const situ_graph *g = l.problem->graph;
     int32_t device[N], of[N], total = 0, n_of[DEVICES] = {0};
     for (int32_t v = 0, x = (int32_t)(seed % 19683); v < N; v++, x /= 3) device[v] = (x + v * (int32_t)(seed % 5)) % 3;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     int32_t n = pieces_find(of, l.problem, device, a);
     for (int32_t v = 0; v < N; v++) {
       int32_t entries = max_entries(g, device, device[v], v);
@@ -49,17 +49,13 @@ TEST(parts_are_the_entries_of_the_longest_way_back) {
         if (of[v] == of[w]) assert_int_equal(device[v], device[w]);
     }
     handovers h;
-    situ_plan *plan = NULL;
-    situ_explanation *x = NULL;
+    OWN(situ_plan) *plan = NULL;
+    OWN(situ_explanation) *x = NULL;
     assert_true(handovers_find(&h, l.problem, device, a));
     assert_int_equal(h.n_parts, n);
     assert_int_equal(situ_simulate(&plan, l.problem, device, NULL, NULL), SITU_STATUS_OK);
     assert_int_equal(situ_explain(&x, plan, NULL), SITU_STATUS_OK);
     assert_int_equal(summary_of(x).n_parts, n);
-    situ_explanation_free(x);
-    situ_plan_free(plan);
-    arena_free(a);
-    lab_free(&l);
   }
 }
 
@@ -76,14 +72,12 @@ static bool comes_back(const situ_graph *g, const int32_t *of, int32_t part, int
 TEST(no_path_leaves_a_part_and_enters_it_again) {
   for (uint64_t seed = 0; seed < 1000; seed++) {
     lab_options wish = {.seed = seed, .n_operators = N, .n_devices = DEVICES, .density = 0.3};
-    lab l = lab_random(&wish);
+    OWN(lab) l = lab_random(&wish);
     int32_t device[N], of[N];
     for (int32_t v = 0; v < N; v++) device[v] = (int32_t)((seed >> v) + (uint64_t)v * seed % 7) % DEVICES;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     assert_true(pieces_find(of, l.problem, device, a) > 0);
     for (int32_t v = 0; v < N; v++) assert_false(comes_back(l.problem->graph, of, of[v], v, false));
-    arena_free(a);
-    lab_free(&l);
   }
 }
 

@@ -23,7 +23,7 @@ typedef struct shape {
 static int32_t part_of(const shape *s, int32_t v) { return v < s->n ? v : 2 * s->n - 1 - v; }
 
 static pipeline_step step_of(const shape *s, int64_t *period_ns) {
-  lab l = lab_mesh(s->n + 1, SITU_UNLIMITED_BYTES);
+  OWN(lab) l = lab_mesh(s->n + 1, SITU_UNLIMITED_BYTES);
   int32_t device[2 * MAX_PARTS];
   for (int32_t v = 0; v < 2 * s->n; v++) {
     char name[16];
@@ -52,11 +52,9 @@ static pipeline_step step_of(const shape *s, int64_t *period_ns) {
   for (int32_t d = 0; d < l.problem->n_devices; d++)
     if (found.load_ns[d] > busiest_ns) busiest_ns = found.load_ns[d];
   pipeline_step step;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   assert_true(pipeline_step_find(&step, l.problem, device, NULL, found.value_ns, busiest_ns, a));
   *period_ns = found.value_ns;
-  arena_free(a);
-  lab_free(&l);
   return step;
 }
 

@@ -27,7 +27,7 @@ static lab draw(uint64_t seed, rng *r) {
 }
 
 static bool judged_good(const situ_plan *plan, uint64_t seed) {
-  situ_verdict *verdict;
+  OWN(situ_verdict) *verdict = NULL;
   bool good = true;
   assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
   for (int32_t i = 0; i < verdict->n_kept; i++) {
@@ -39,7 +39,6 @@ static bool judged_good(const situ_plan *plan, uint64_t seed) {
                        strcmp(v.rule, "conflict") == 0;
     if (!replicas && !of_the_draw && good) fail_msg("seed %d: %s: %s", (int)seed, v.rule, v.text);
   }
-  situ_verdict_free(verdict);
   return good;
 }
 
@@ -49,9 +48,9 @@ TEST(simulator_rules_and_judge_agree) {
   int32_t n_good = 0, n_bad = 0;
   for (uint64_t seed = 1; seed <= 3000; seed++) {
     rng r = rng_new(seed);
-    lab l = draw(seed, &r);
+    OWN(lab) l = draw(seed, &r);
     const situ_problem *p = l.problem;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     simulator *s = simulator_new(p, a);
     int32_t device[16], replica_of[8];
     for (int32_t v = 0; v < p->n_operators; v++) {
@@ -66,7 +65,7 @@ TEST(simulator_rules_and_judge_agree) {
       bool careful = rng_below(&r, 4) > 0;
       if (careful && !replicas_keep_rules(p, device, replica_of)) replica_of[d] = -1;
     }
-    situ_plan *plan;
+    OWN(situ_plan) *plan = NULL;
     placement where = {.device = device, .replica_of = replica_of};
     assert_int_equal(simulator_plan(&plan, s, &where, NULL), SITU_STATUS_OK);
     bool good = judged_good(plan, seed);
@@ -75,9 +74,6 @@ TEST(simulator_rules_and_judge_agree) {
     for (int32_t d = 0; d < p->n_devices; d++) any |= replica_of[d] >= 0;
     n_good += good && any;
     n_bad += !good;
-    situ_plan_free(plan);
-    arena_free(a);
-    lab_free(&l);
   }
   print_message("%d plans keep the rules of replicas, %d do not\n", n_good, n_bad);
   assert_true(n_good > 100 && n_bad > 100);
@@ -85,8 +81,8 @@ TEST(simulator_rules_and_judge_agree) {
 
 TEST(leaders_that_do_not_exist_are_refused) {
   rng r = rng_new(1);
-  lab l = draw(1, &r);
-  arena *a = arena_new();
+  OWN(lab) l = draw(1, &r);
+  OWN(arena) *a = arena_new();
   simulator *s = simulator_new(l.problem, a);
   int32_t device[16] = {0}, replica_of[8] = {-1, -1, 9, -1, -1, -1, -1, -1};
   situ_plan *plan;
@@ -97,8 +93,6 @@ TEST(leaders_that_do_not_exist_are_refused) {
   replica_of[2] = 1;
   replica_of[1] = 0;
   assert_int_equal(simulator_plan(&plan, s, &where, NULL), SITU_STATUS_BAD_ARGUMENT);
-  arena_free(a);
-  lab_free(&l);
 }
 
 /* Two accelerators of one class share an operator of 10 ns, though one of them shares its capacity with the host: 5 ns.
@@ -107,10 +101,10 @@ TEST(leaders_that_do_not_exist_are_refused) {
  * best. */
 TEST(a_shared_capacity_does_not_keep_devices_from_sharing_a_part) {
   for (int k = 0; k < 3; k++) {
-    lab s = lab_new();
+    OWN(lab) s = lab_new();
     situ_problem_options o = SITU_PROBLEM_OPTIONS_INIT;
-    situ_plan *plan;
-    situ_verdict *verdict;
+    OWN(situ_plan) *plan = NULL;
+    OWN(situ_verdict) *verdict = NULL;
     int64_t bytes = k == 0 ? SITU_UNLIMITED_BYTES : 11;
     o.objective = SITU_OBJECTIVE_THROUGHPUT;
     o.replicate = true;
@@ -134,9 +128,6 @@ TEST(a_shared_capacity_does_not_keep_devices_from_sharing_a_part) {
     if (k == 0) assert_int_equal(plan->outcome, SITU_OUTCOME_OPTIMAL);
     assert_int_equal(situ_check(&verdict, plan, NULL), SITU_STATUS_OK);
     assert_int_equal(verdict->n_found, 0);
-    situ_verdict_free(verdict);
-    situ_plan_free(plan);
-    lab_free(&s);
   }
 }
 

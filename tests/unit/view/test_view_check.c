@@ -7,8 +7,8 @@
 TEST(a_broken_contraction_is_named) {
   lab_options o = {.seed = 6, .n_operators = 24, .n_devices = 3, .density = 0.2, .n_colocations = 3};
   o.options.execution = SITU_EXECUTION_PIPELINE;
-  lab l = lab_random(&o);
-  arena *a = arena_new();
+  OWN(lab) l = lab_random(&o);
+  OWN(arena) *a = arena_new();
   contraction c;
   assert_true(contract(&c, l.problem, true, a));
   int32_t n = 24, twice = 0, many = 0;
@@ -24,13 +24,11 @@ TEST(a_broken_contraction_is_named) {
   BREAKS(contraction_check(&c, n), c.forward.n, c.n_classes - 1, "F has the classes");
   BREAKS(contraction_check(&c, n), to[0], c.n_classes, "successors are classes");
   BREAKS(contraction_check(&c, n), to[0], to[1], "successors ascend");
-  arena_free(a);
-  lab_free(&l);
 }
 
 TEST(a_broken_hypergraph_is_named) {
   lab l;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   hypergraph h;
   int32_t e = 0, u = 0;
   for (uint64_t seed = 0;; seed++) { /* one with an edge of three pins */
@@ -61,7 +59,6 @@ TEST(a_broken_hypergraph_is_named) {
   BREAKS(hypergraph_check(&h), touches[1].edge, touches[0].edge, "edges of a unit ascend");
   BREAKS(hypergraph_check(&h), touches[0].produces, !touches[0].produces, "is its producer");
   BREAKS(hypergraph_check(&h), h.price[0].in_ns, -1, "prices");
-  arena_free(a);
   lab_free(&l);
 }
 

@@ -44,11 +44,10 @@ static char *write(const lab *s, const char *writer, const char *digits, situ_er
 }
 
 static void expect_refused(const char *writer, const char *digits, const char *says) {
-  lab s = network();
+  OWN(lab) s = network();
   situ_error error = {0};
   assert_null(write(&s, writer, digits, &error));
   if (!strstr(error.text, says)) fail_msg("%s", error.text);
-  lab_free(&s);
 }
 
 /* llama.cpp's rule (load_tensors): the first device whose summed part of -ts exceeds (i - start) / act. */
@@ -97,7 +96,7 @@ static void parse_llamacpp(char *digits, const char *text) {
 TEST(what_llamacpp_makes_of_our_flags_is_our_plan) {
   static const char *const plans[] = {"01111111122222", "00000111111222", "21111111111112", "01111111111111",
                                       "02222222222221", "00000000000001", "01110111022222"};
-  lab s = network();
+  OWN(lab) s = network();
   for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
     situ_error error = {0};
     char *text = write(&s, "llama.cpp", plans[i], &error), again[OPERATORS + 1];
@@ -107,7 +106,6 @@ TEST(what_llamacpp_makes_of_our_flags_is_our_plan) {
     if (strcmp(again, plans[i]) != 0) fail_msg("%s became %s by %s", plans[i], again, text);
     free(text);
   }
-  lab_free(&s);
 }
 
 TEST(what_llamacpp_cannot_hold_is_refused) {
@@ -196,23 +194,22 @@ TEST(paths_of_onnx_files_become_modules) {
 }
 
 TEST(exo_gets_half_open_ranges) {
-  lab s = network();
+  OWN(lab) s = network();
   char *text = write(&s, "exo", "11111222222222", NULL);
   assert_non_null(
       strstr(text, "\"node\": \"d1\", \"device_rank\": 0, \"world_size\": 2, \"start_layer\": 0, \"end_layer\": 2"));
   assert_non_null(
       strstr(text, "\"node\": \"d2\", \"device_rank\": 1, \"world_size\": 2, \"start_layer\": 2, \"end_layer\": 6"));
   free(text);
-  lab_free(&s);
 }
 
 TEST(a_graph_without_layers_has_no_such_form) {
-  lab s = lab_mesh(2, 1000);
+  OWN(lab) s = lab_mesh(2, 1000);
   lab_add(&s, (situ_operator){.name = "alone"}, 1);
   static const situ_problem_options stream = {.size = sizeof stream, .execution = SITU_EXECUTION_STREAM};
   lab_pose(&s, &stream);
   int32_t device[] = {1};
-  situ_plan *plan;
+  OWN(situ_plan) *plan = NULL;
   assert_int_equal(simulator_plan(&plan, s.simulator, &(placement){.device = device}, NULL), SITU_STATUS_OK);
   static const char *const names[] = {"llama.cpp",        "vllm",       "device-map", "exo", "torch-tensor-parallel",
                                       "torch-pipelining", "torchtitan", "megatron"};
@@ -221,8 +218,6 @@ TEST(a_graph_without_layers_has_no_such_form) {
     assert_int_equal(situ_write(&text, names[i], plan, NULL), SITU_STATUS_UNSUPPORTED);
     assert_null(text);
   }
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 TEST_MAIN

@@ -18,7 +18,7 @@ typedef struct row {
 } row;
 
 static situ_graph *graph_of(const row *rows) {
-  situ_graph_builder *b;
+  OWN(situ_graph_builder) *b = NULL;
   situ_graph *g;
   situ_error error = {0};
   must(situ_graph_builder_new(&b, "rows", &error), &error);
@@ -37,7 +37,6 @@ static situ_graph *graph_of(const row *rows) {
     situ_graph_builder_add_tensor(b, v, &t);
   }
   must(situ_graph_freeze(&g, b, &error), &error);
-  situ_graph_builder_free(b);
   return g;
 }
 
@@ -62,10 +61,10 @@ TEST(a_block_of_a_decoder_is_split_as_megatron_does) {
                              {"pool.tanh", "Tanh", 0, FROM(9), FLAT, MODULE_WHOLE},
                              {"head.linear", "MatMul", 900, FROM(8), FLAT, MODULE_GATHERED},
                              {0}};
-  situ_graph *g = graph_of(rows);
+  OWN(situ_graph) *g = graph_of(rows);
   situ_error error = {0};
   module_styles m;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   must(module_styles_find(&m, g, 4, a, &error), &error);
   for (int32_t v = 0; rows[v].name; v++) {
     int32_t at = situ_graph_find(g, rows[v].name);
@@ -75,20 +74,16 @@ TEST(a_block_of_a_decoder_is_split_as_megatron_does) {
   assert_string_equal(module_styles_path(&m, situ_graph_find(g, "0.add"), a), "0");
   g->micro_batch = 512; /* of a language model's file: operators are modules */
   assert_string_equal(module_styles_path(&m, situ_graph_find(g, "0.add"), a), "0.add");
-  situ_graph_free(g);
-  arena_free(a);
 }
 
 static void expect_refused(const row *rows, const char *says, int64_t micro_batch) {
-  situ_graph *g = graph_of(rows);
+  OWN(situ_graph) *g = graph_of(rows);
   situ_error error = {0};
   module_styles m;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   g->micro_batch = micro_batch;
   assert_int_equal(module_styles_find(&m, g, 4, a, &error), SITU_STATUS_UNSUPPORTED);
   if (!strstr(error.text, says)) fail_msg("%s: %s", error.where, error.text);
-  situ_graph_free(g);
-  arena_free(a);
 }
 
 TEST(what_has_no_style_is_refused) {
@@ -144,16 +139,14 @@ TEST(a_bias_belongs_to_its_module) {
                              {"/a/Add", "Add", 64, FROM(0), FLAT, 0},
                              {"/b/MatMul", "MatMul", 900, FROM(1), FLAT, 0},
                              {0}};
-  situ_graph *g = graph_of(rows);
+  OWN(situ_graph) *g = graph_of(rows);
   situ_error error = {0};
   module_styles m;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   must(module_styles_find(&m, g, 4, a, &error), &error);
   assert_int_equal(m.style[0], MODULE_BY_COLUMNS);
   assert_int_equal(m.style[1], MODULE_WHOLE);
   assert_int_equal(m.style[2], MODULE_BY_ROWS);
-  situ_graph_free(g);
-  arena_free(a);
 }
 
 TEST_MAIN

@@ -31,13 +31,11 @@ static char *written(const char *name, const situ_plan *plan) {
 static const situ_problem_options stream = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
 
 TEST(csv_quotes_what_it_has_to) {
-  situ_plan *plan;
-  lab s = pair(&stream, &plan);
+  OWN(situ_plan) *plan = NULL;
+  OWN(lab) s = pair(&stream, &plan);
   char *text = written("csv", plan);
   assert_string_equal(text, "operator,device,start_ns,finish_ns,call\r\na,d0,0,2,\r\n\"b,\"\"x\"\"\",d1,5,6,\r\n");
   free(text);
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 static json_value *parsed(char *text) {
@@ -67,8 +65,8 @@ static double slice_member(const json_value *events, const char *name, const cha
 }
 
 TEST(a_trace_has_a_slice_for_each_operator_and_hop) {
-  situ_plan *plan;
-  lab s = pair(&stream, &plan);
+  OWN(situ_plan) *plan = NULL;
+  OWN(lab) s = pair(&stream, &plan);
   json_value *root = parsed(written("trace", plan));
   const json_value *events = json_get(root, "traceEvents");
   assert_int_equal(count_phase(events, "X"), 3); /* two operators, one hop */
@@ -79,8 +77,6 @@ TEST(a_trace_has_a_slice_for_each_operator_and_hop) {
   assert_true(slice_member(events, "b,\"x\"", "ts") == 0.005);
   assert_true(slice_member(events, "b,\"x\"", "dur") == 0.001);
   json_free(root);
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 /* calls: a on the host beside others, b one call. pipeline: six inputs, for each two stages and two operators. */
@@ -90,8 +86,8 @@ TEST(a_trace_shows_calls_and_inputs) {
       {.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT}};
   const int slices[] = {1, 6 * 4}, asynchronous[] = {1, 0};
   for (int i = 0; i < 2; i++) {
-    situ_plan *plan;
-    lab s = pair(&options[i], &plan);
+    OWN(situ_plan) *plan = NULL;
+    OWN(lab) s = pair(&options[i], &plan);
     json_value *root = parsed(written("trace", plan));
     const json_value *events = json_get(root, "traceEvents");
     assert_int_equal(count_phase(events, "X"), slices[i]);
@@ -99,14 +95,12 @@ TEST(a_trace_shows_calls_and_inputs) {
     assert_int_equal(count_phase(events, "e"), asynchronous[i]);
     if (i == 1) assert_true(slice_member(events, "input 1", "ts") == 0.003); /* the period: 3 bytes on the link */
     json_free(root);
-    situ_plan_free(plan);
-    lab_free(&s);
   }
 }
 
 /* a on d0; b (2 ns) on d1 and d2 by turns, period 1: b's first input comes to d1, its second a period later to d2. */
 TEST(a_trace_deals_inputs_out_to_replicas) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   s.alike = true;
   for (int32_t d = 0; d < 3; d++) lab_device(&s, 100, -1, d == 0);
   lab_star(&s);
@@ -115,7 +109,7 @@ TEST(a_trace_deals_inputs_out_to_replicas) {
   lab_pose(&s, &(situ_problem_options){
                    .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT, .replicate = true});
   int32_t device[2] = {0, 1}, replica_of[3] = {-1, -1, 1};
-  situ_plan *plan;
+  OWN(situ_plan) *plan = NULL;
   placement where = {.device = device, .replica_of = replica_of};
   assert_int_equal(simulator_plan(&plan, s.simulator, &where, NULL), SITU_STATUS_OK);
   assert_int_equal(plan->value_ns, 1);
@@ -135,13 +129,11 @@ TEST(a_trace_deals_inputs_out_to_replicas) {
   assert_int_equal(on[1], 3);
   assert_int_equal(on[2], 3);
   json_free(root);
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 TEST(a_split_is_read_back_as_pins) {
-  situ_plan *plan;
-  lab s = pair(&stream, &plan);
+  OWN(situ_plan) *plan = NULL;
+  OWN(lab) s = pair(&stream, &plan);
   char path[] = "/tmp/situ-split-XXXXXX";
   int file = mkstemp(path);
   assert_true(file >= 0);
@@ -154,25 +146,21 @@ TEST(a_split_is_read_back_as_pins) {
   assert_int_equal(pins[0], 0);
   assert_int_equal(pins[1], 1);
   unlink(path);
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 TEST(dot_dashes_what_crosses) {
-  situ_plan *plan;
-  lab s = pair(&stream, &plan);
+  OWN(situ_plan) *plan = NULL;
+  OWN(lab) s = pair(&stream, &plan);
   char *text = written("dot", plan);
   assert_non_null(strstr(text, "digraph \"scenario\" {"));
   assert_non_null(strstr(text, "n0 -> n1 [style=dashed];"));
   assert_non_null(strstr(text, "label=\"b,\\\"x\\\"\""));
   free(text);
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 TEST(what_cannot_be_written_is_refused) {
-  situ_plan *plan;
-  lab s = pair(&stream, &plan);
+  OWN(situ_plan) *plan = NULL;
+  OWN(lab) s = pair(&stream, &plan);
   char *text;
   situ_error error = {0};
   assert_int_equal(situ_write(&text, "tracy", plan, &error), SITU_STATUS_BAD_ARGUMENT);
@@ -186,8 +174,6 @@ TEST(what_cannot_be_written_is_refused) {
   situ_writer_info info = SITU_WRITER_INFO_INIT;
   for (int32_t i = 0; situ_writer_at(i, &info); i++)
     assert_int_equal(situ_write(&text, info.name, plan, &error), SITU_STATUS_BAD_ARGUMENT);
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 
 TEST_MAIN

@@ -38,19 +38,16 @@ TEST(equal_devices_begin_in_order) {
     for (uint64_t seed = 1; seed <= (uint64_t)(in_check() ? 60 : 15); seed++) {
       lab_options o = {
           .seed = seed, .n_operators = 14, .n_devices = 4, .density = 0.15, .equal = true, .options = models[k]};
-      lab l = lab_random(&o);
-      arena *a = arena_new();
+      OWN(lab) l = lab_random(&o);
+      OWN(arena) *a = arena_new();
       equal_devices equal;
       assert_true(equal_devices_find(&equal, l.problem, EQUAL_ALWAYS, a));
-      situ_plan *plan = solve(&l, "auto", NULL);
+      OWN(situ_plan) *plan = solve(&l, "auto", NULL);
       for (int32_t t = 0; t < equal.n_types && plan->device; t++)
         for (int32_t i = 1; i < equal.types[t].n_devices; i++) {
           assert_true(begin_of(plan, equal.types[t].devices[i - 1]) <= begin_of(plan, equal.types[t].devices[i]));
           n_pairs += begin_of(plan, equal.types[t].devices[i]) < plan->n_operators;
         }
-      situ_plan_free(plan);
-      arena_free(a);
-      lab_free(&l);
     }
   assert_true(n_pairs > (in_check() ? 20 : 5));
 }
@@ -59,7 +56,7 @@ TEST(equal_devices_begin_in_order) {
  * it is pinned, and in the plan of a caller that nothing beats. */
 TEST(pins_and_plans_of_callers_stay) {
   for (int k = 0; k < 3; k++) {
-    lab l = lab_new();
+    OWN(lab) l = lab_new();
     l.alike = true;
     for (int d = 0; d < 3; d++) lab_device(&l, SITU_UNLIMITED_BYTES, -1, d == 0);
     lab_star(&l);
@@ -69,14 +66,11 @@ TEST(pins_and_plans_of_callers_stay) {
     lab_pose(&l, &(situ_problem_options){.size = sizeof(situ_problem_options),
                                          .execution = SITU_EXECUTION_STREAM,
                                          .pins = k == 1 ? &pin : NULL});
-    situ_plan *start = NULL;
+    OWN(situ_plan) *start = NULL;
     situ_error e;
     if (k == 2) must(situ_simulate(&start, l.problem, &pin, NULL, &e), &e);
-    situ_plan *plan = solve(&l, "single", start);
+    OWN(situ_plan) *plan = solve(&l, "single", start);
     assert_int_equal(plan->device[0], k == 0 ? 1 : 2);
-    situ_plan_free(plan);
-    situ_plan_free(start);
-    lab_free(&l);
   }
 }
 
@@ -88,14 +82,12 @@ TEST(the_first_stage_is_on_the_first_device) {
       .model = "builtin:resnet50",
       .platform = "4*(h100-80g)@infiniband-ndr",
       .problem = &(situ_problem_options){.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT}};
-  situ_instance *instance;
+  OWN(situ_instance) *instance = NULL;
   situ_error e = {0};
   must(situ_instance_open(&instance, &o, &e), &e);
   const lab l = {.problem = (situ_problem *)(uintptr_t)situ_instance_problem(instance)};
-  situ_plan *plan = solve(&l, "linear_dp", NULL);
+  OWN(situ_plan) *plan = solve(&l, "linear_dp", NULL);
   for (int32_t d = 1; d < 4; d++) assert_true(begin_of(plan, d - 1) < begin_of(plan, d));
-  situ_plan_free(plan);
-  situ_instance_free(instance);
 }
 
 TEST_MAIN

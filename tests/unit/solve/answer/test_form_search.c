@@ -258,7 +258,7 @@ TEST(what_is_within_the_tolerance_costs_nothing) {
 }
 
 TEST(what_has_no_layers_is_refused_before_the_search) {
-  lab s = lab_mesh(2, 1000);
+  OWN(lab) s = lab_mesh(2, 1000);
   lab_add(&s, (situ_operator){.name = "alone"}, 1);
   lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
@@ -266,7 +266,6 @@ TEST(what_has_no_layers_is_refused_before_the_search) {
   o.form = form_of("exo");
   assert_int_equal(situ_solve(&plan, s.problem, &o, NULL), SITU_STATUS_UNSUPPORTED);
   assert_null(plan);
-  lab_free(&s);
 }
 
 TEST_MAIN

@@ -26,15 +26,16 @@ static int32_t naive_handovers(const situ_problem *p, const int32_t *device) {
 
 TEST(handovers_are_pairs_of_tensor_and_receiving_device) {
   for (uint64_t seed = 0; seed < 200; seed++) {
-    lab l = lab_random(&(lab_options){.seed = seed,
-                                      .n_operators = 12,
-                                      .n_devices = 4,
-                                      .density = 0.2,
-                                      .options = {.execution = SITU_EXECUTION_STREAM}});
+    OWN(lab)
+    l = lab_random(&(lab_options){.seed = seed,
+                                  .n_operators = 12,
+                                  .n_devices = 4,
+                                  .density = 0.2,
+                                  .options = {.execution = SITU_EXECUTION_STREAM}});
     int32_t device[12];
     rng r = rng_new(seed);
     handovers h;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     for (int32_t v = 0; v < 12; v++) device[v] = (int32_t)rng_below(&r, 4);
     assert_true(handovers_find(&h, l.problem, device, a));
     assert_int_equal(h.n, naive_handovers(l.problem, device));
@@ -46,8 +47,6 @@ TEST(handovers_are_pairs_of_tensor_and_receiving_device) {
     assert_true(handovers_find(&h, l.problem, device, a));
     assert_int_equal(h.n, 0);
     assert_int_equal(h.n_parts, 1); /* however many pieces the graph has */
-    arena_free(a);
-    lab_free(&l);
   }
 }
 
@@ -77,7 +76,7 @@ static lab random_chain(uint64_t seed, int32_t n) {
 
 /* The least simulated value of all placements in which each device has one interval, by number of devices. */
 static void all_contiguous(int64_t best[3], const situ_problem *p) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   simulator *s = simulator_new(p, a);
   int32_t n = p->n_operators, device[16], all = 1;
   for (int32_t v = 0; v < n; v++) all *= 3;
@@ -94,13 +93,12 @@ static void all_contiguous(int64_t best[3], const situ_problem *p) {
     simulation found = simulator_run(s, &(placement){.device = device}, true);
     if (found.excess_bytes == 0 && found.value_ns < best[n_used - 1]) best[n_used - 1] = found.value_ns;
   }
-  arena_free(a);
 }
 
 TEST(contiguous_plans_of_chains_are_the_best_of_all) {
   for (uint64_t seed = 0; seed < 60; seed++) {
-    lab l = random_chain(seed, 7);
-    arena *a = arena_new();
+    OWN(lab) l = random_chain(seed, 7);
+    OWN(arena) *a = arena_new();
     chain c;
     int32_t *device[CONTIGUOUS_DEVICES];
     int64_t value[CONTIGUOUS_DEVICES], best[3];
@@ -112,16 +110,14 @@ TEST(contiguous_plans_of_chains_are_the_best_of_all) {
       if (best[k] == SITU_NEVER_NS) continue;
       assert_true(simulator_run(s, &(placement){.device = device[k]}, true).value_ns == best[k]);
     }
-    arena_free(a);
-    lab_free(&l);
   }
 }
 
 /* Cuts at a price: the least of value + price * cuts over all placements of a chain. */
 TEST(priced_cuts_of_chains_are_the_best_of_all) {
   for (uint64_t seed = 0; seed < 40; seed++) {
-    lab l = random_chain(seed, 6);
-    arena *a = arena_new();
+    OWN(lab) l = random_chain(seed, 6);
+    OWN(arena) *a = arena_new();
     chain c;
     branch_chain path;
     int32_t found[6], device[6];
@@ -138,8 +134,6 @@ TEST(priced_cuts_of_chains_are_the_best_of_all) {
       if (memcmp(found, device, sizeof device) == 0) value = sum + cuts * price;
     }
     assert_true(value == least);
-    arena_free(a);
-    lab_free(&l);
   }
 }
 
@@ -195,17 +189,18 @@ static situ_plan *solve(const situ_problem *p, situ_solve_options o) {
 TEST(chosen_plans_are_near_the_best_found) {
   int32_t n_fewer = 0, rounds = few_rounds_of(250);
   for (uint64_t seed = 0; seed < (uint64_t)rounds; seed++) {
-    lab l = lab_random(&(lab_options){.seed = seed,
-                                      .n_operators = 20,
-                                      .n_devices = 3,
-                                      .density = 0.12,
-                                      .n_colocations = (int32_t)(seed % 3),
-                                      .pinned = seed % 5 == 0,
-                                      .unsupported = seed % 4 == 0,
-                                      .memory = seed % 6 == 0 ? 0.7 : 0,
-                                      .options = {.execution = SITU_EXECUTION_STREAM}});
-    situ_plan *best = solve(l.problem, (situ_solve_options){0});
-    situ_plan *few = solve(l.problem, (situ_solve_options){.tolerance = 0.1});
+    OWN(lab)
+    l = lab_random(&(lab_options){.seed = seed,
+                                  .n_operators = 20,
+                                  .n_devices = 3,
+                                  .density = 0.12,
+                                  .n_colocations = (int32_t)(seed % 3),
+                                  .pinned = seed % 5 == 0,
+                                  .unsupported = seed % 4 == 0,
+                                  .memory = seed % 6 == 0 ? 0.7 : 0,
+                                  .options = {.execution = SITU_EXECUTION_STREAM}});
+    OWN(situ_plan) *best = solve(l.problem, (situ_solve_options){0});
+    OWN(situ_plan) *few = solve(l.problem, (situ_solve_options){.tolerance = 0.1});
     if (plan_exists(few)) {
       int64_t found = plan_best_found_ns(few);
       assert_true(found <= best->value_ns);
@@ -213,12 +208,8 @@ TEST(chosen_plans_are_near_the_best_found) {
       assert_true(few->n_handovers <= plan_best_found_handovers(few));
       n_fewer += few->n_handovers < best->n_handovers;
     }
-    situ_plan *two = solve(l.problem, (situ_solve_options){.max_parts = 2});
+    OWN(situ_plan) *two = solve(l.problem, (situ_solve_options){.max_parts = 2});
     if (plan_exists(two)) assert_true(parts_of(two, l.problem) <= 2);
-    situ_plan_free(best);
-    situ_plan_free(few);
-    situ_plan_free(two);
-    lab_free(&l);
   }
   assert_true(6 * n_fewer > rounds);
 }

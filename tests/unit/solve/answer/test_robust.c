@@ -43,11 +43,10 @@ static lab two_operators(const int64_t times[2][3]) { return operators_in_a_row(
 static situ_robustness compare(const lab *l, double uncertainty, int32_t draws, uint64_t seed) {
   int32_t split[2] = {1, 2}, single[2] = {1, 1};
   situ_robustness r = SITU_ROBUSTNESS_INIT;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   budget free = budget_new(0, 0, NULL, NULL);
   assert_true(robust_compare(&r, l->problem, &(placement){.device = split}, &(placement){.device = single}, uncertainty,
                              draws, seed, &free, a));
-  arena_free(a);
   return r;
 }
 
@@ -58,11 +57,10 @@ TEST(the_probability_is_that_of_two_lognormals) {
   const double s = 0.2, scores[] = {-1, 0, 0.5, 1, 1.6448536};
   for (size_t i = 0; i < sizeof scores / sizeof *scores; i++) {
     int64_t y = 100000000, x = (int64_t)((double)y * exp(scores[i] * s * sqrt(5.125)));
-    lab l = two_operators((const int64_t[2][3]){{y, y, y}, {10 * y, x, y}});
+    OWN(lab) l = two_operators((const int64_t[2][3]){{y, y, y}, {10 * y, x, y}});
     double expected = 0.5 * erfc(-scores[i] / sqrt(2)), found = compare(&l, s, 10000, i).beats_single;
     double error = sqrt(expected * (1 - expected) / 10000); /* standard error of a share of 10,000 */
     if (fabs(found - expected) > 4 * error) fail_msg("%g: %g, not %g", scores[i], found, expected);
-    lab_free(&l);
   }
 }
 
@@ -70,32 +68,29 @@ TEST(the_probability_is_that_of_two_lognormals) {
  * a factor 2. With the v100's times f-fold both first operators count f 10, so the split is no better from f 40 = 20
  * on, a factor 0.5, which is as far from 1; the first class that is looked at stays. */
 TEST(the_flip_is_found) {
-  lab l = two_operators((const int64_t[2][3]){{90000000, 10000000, 10000000}, {90000000, 40000000, 20000000}});
+  OWN(lab) l = two_operators((const int64_t[2][3]){{90000000, 10000000, 10000000}, {90000000, 40000000, 20000000}});
   situ_robustness r = compare(&l, 0.2, 50, 1);
   double distance = fabs(log(r.flip_factor));
   assert_true(fabs(distance - log(2)) < 1e-4);
-  lab_free(&l);
 }
 
 TEST(without_uncertainty_every_draw_is_the_estimate) {
-  lab l = two_operators((const int64_t[2][3]){{90, 10000000, 10000000}, {90, 40000000, 20000000}});
+  OWN(lab) l = two_operators((const int64_t[2][3]){{90, 10000000, 10000000}, {90, 40000000, 20000000}});
   situ_robustness r = compare(&l, 0, 20, 1);
   assert_true(r.beats_single == 1 && r.regret_ns == 0);
   assert_true(fabs(r.speedup_5 - 50.0 / 30) < 1e-9 && fabs(r.speedup_95 - 50.0 / 30) < 1e-9);
-  lab_free(&l);
 }
 
 TEST(draws_repeat_by_seed) {
-  lab l = two_operators((const int64_t[2][3]){{90, 10000000, 10000000}, {90, 22000000, 20000000}});
+  OWN(lab) l = two_operators((const int64_t[2][3]){{90, 10000000, 10000000}, {90, 22000000, 20000000}});
   situ_robustness a = compare(&l, 0.2, 100, 7), b = compare(&l, 0.2, 100, 7), c = compare(&l, 0.2, 100, 8);
   assert_true(a.beats_single == b.beats_single && a.speedup_median == b.speedup_median && a.regret_ns == b.regret_ns);
   assert_true(a.speedup_median != c.speedup_median);
-  lab_free(&l);
 }
 
 /* The speed-up that at least a tenth of the draws do not exceed, and no lower one: by counting, draw by draw. */
 static double tenth_by_counting(const situ_problem *p, placement plan, placement other, int32_t draws, uint64_t seed) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   cost_sample w;
   double *speedup = malloc(sizeof *speedup * (size_t)draws), lowest = 1e300;
   assert_true(cost_sample_new(&w, p, a));
@@ -109,7 +104,6 @@ static double tenth_by_counting(const situ_problem *p, placement plan, placement
     if (10 * n >= draws && speedup[i] < lowest) lowest = speedup[i];
   }
   free(speedup);
-  arena_free(a);
   return lowest;
 }
 
@@ -121,7 +115,7 @@ TEST(the_robust_plan_has_the_highest_tenth_of_all_candidates) {
     int64_t times[2][3], fastest_ns = INT64_MAX;
     rng r = rng_new(seed);
     for (int32_t i = 0; i < 6; i++) times[i / 3][i % 3] = 1000000 + rng_below(&r, 400000);
-    lab l = two_operators((const int64_t(*)[3])times);
+    OWN(lab) l = two_operators((const int64_t(*)[3])times);
     int32_t device[9][2], chosen = -1, best = -1, fastest = -1, single[2] = {1, 1};
     placement plans[9], other = {.device = single};
     double quantile[9];
@@ -137,13 +131,11 @@ TEST(the_robust_plan_has_the_highest_tenth_of_all_candidates) {
       if (may[k] && value < fastest_ns) fastest = k, fastest_ns = value;
       if (may[k] && chosen < 0) chosen = k;
     }
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     budget free = budget_new(0, 0, NULL, NULL);
     assert_true(robust_best(&chosen, l.problem, plans, may, 9, &other, 0.3, 37, seed, &free, a));
     assert_int_equal(chosen, best);
     other_than_fastest += best != fastest;
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(other_than_fastest > 0);
 }
@@ -153,9 +145,10 @@ TEST(the_robust_plan_has_the_highest_tenth_of_all_candidates) {
 TEST(a_split_must_win_in_nine_of_ten_draws) {
   const int64_t second[2] = {22000000, 80000000};
   for (int i = 0; i < 2; i++) {
-    lab l = two_operators((const int64_t[2][3]){{900000000, 1000000, 300000000}, {900000000, second[i], 20000000}});
+    OWN(lab)
+    l = two_operators((const int64_t[2][3]){{900000000, 1000000, 300000000}, {900000000, second[i], 20000000}});
     situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
-    situ_plan *plan;
+    OWN(situ_plan) *plan = NULL;
     situ_robustness r = SITU_ROBUSTNESS_INIT;
     o.max_steps = 500;
     o.uncertainty = 0.2;
@@ -164,8 +157,6 @@ TEST(a_split_must_win_in_nine_of_ten_draws) {
     assert_int_equal(r.preferred, i == 0);
     assert_int_equal(plan->n_handovers, i);
     assert_int_equal(plan_best_found_handovers(plan), 1);
-    situ_plan_free(plan);
-    lab_free(&l);
   }
 }
 
@@ -173,10 +164,10 @@ TEST(a_split_must_win_in_nine_of_ten_draws) {
  * of whole layers, one hand-over for each thing that layers exchange, gain and are nearly sure to. One device is not
  * the answer while such a plan is there. */
 TEST(a_split_that_is_sure_comes_before_one_device) {
-  situ_model *model = NULL;
-  situ_platform *platform = NULL;
-  situ_costs *costs = NULL;
-  situ_problem *problem = NULL;
+  OWN(situ_model) *model = NULL;
+  OWN(situ_platform) *platform = NULL;
+  OWN(situ_costs) *costs = NULL;
+  OWN(situ_problem) *problem = NULL;
   situ_plan *layers, *plan;
   situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
   situ_robustness sure = SITU_ROBUSTNESS_INIT, r = SITU_ROBUSTNESS_INIT;
@@ -200,10 +191,6 @@ TEST(a_split_that_is_sure_comes_before_one_device) {
   assert_true(situ_plan_robustness(plan, &r) && r.beats_single >= 0.9 && !r.preferred);
   situ_plan_free(plan);
   situ_plan_free(layers);
-  situ_problem_free(problem);
-  situ_costs_free(costs);
-  situ_platform_free(platform);
-  situ_model_free(model);
 }
 
 /* The last operator takes 20 ms on the v100 and 5 on the p100, which is sure (a factor of 4, see above); the first 100
@@ -212,11 +199,12 @@ TEST(a_split_that_is_sure_comes_before_one_device) {
  * alone. */
 TEST(a_sure_split_takes_the_place_of_a_faster_unsure_one) {
   for (int i = 0; i < 2; i++) {
-    lab l = operators_in_a_row(
+    OWN(lab)
+    l = operators_in_a_row(
         3, (const int64_t[3][3]){
                {90000000, 100000000, 900000000}, {900000000, 50000000, 900000000}, {900000000, 20000000, 5000000}});
     situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
-    situ_plan *plan;
+    OWN(situ_plan) *plan = NULL;
     situ_robustness r = SITU_ROBUSTNESS_INIT;
     o.max_steps = 500;
     o.uncertainty = 0.2;
@@ -227,29 +215,25 @@ TEST(a_sure_split_takes_the_place_of_a_faster_unsure_one) {
     assert_int_equal(plan->value_ns, i == 0 ? 155000000 : 170000000);
     assert_int_equal(r.preferred, i == 1);
     assert_true((r.beats_single >= 0.9) == (i == 0));
-    situ_plan_free(plan);
-    lab_free(&l);
   }
 }
 
 /* The whole solve: what a plan says of its chances is that of its seed. */
 TEST(chances_of_a_plan_repeat_by_seed) {
   situ_robustness chances[3];
-  lab l = two_operators((const int64_t[2][3]){{900000000, 1000000, 300000000}, {900000000, 40000000, 20000000}});
+  OWN(lab) l = two_operators((const int64_t[2][3]){{900000000, 1000000, 300000000}, {900000000, 40000000, 20000000}});
   for (int i = 0; i < 3; i++) {
     situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
-    situ_plan *plan;
+    OWN(situ_plan) *plan = NULL;
     o.max_steps = 500;
     o.uncertainty = 0.3;
     o.seed = i == 2;
     chances[i] = (situ_robustness)SITU_ROBUSTNESS_INIT;
     assert_int_equal(situ_solve(&plan, l.problem, &o, NULL), SITU_STATUS_OK);
     assert_true(situ_plan_robustness(plan, &chances[i]));
-    situ_plan_free(plan);
   }
   assert_true(chances[0].beats_single == chances[1].beats_single && chances[0].speedup_5 == chances[1].speedup_5);
   assert_true(chances[0].speedup_5 != chances[2].speedup_5);
-  lab_free(&l);
 }
 
 TEST_MAIN

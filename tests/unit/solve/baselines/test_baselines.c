@@ -38,20 +38,19 @@ static lab draw(uint64_t seed, bool small) {
 
 /* The value, SITU_NEVER_NS without a plan. situ_solve has situ_check judge every plan, and fails on a broken rule. */
 static int64_t solve(const situ_problem *p, const char *name, uint64_t seed) {
-  situ_plan *plan;
+  OWN(situ_plan) *plan = NULL;
   situ_error error = {0};
   situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = name, .seed = seed};
   situ_status status = situ_solve(&plan, p, &o, &error);
   if (status != SITU_STATUS_OK) fail_msg("%s on seed %d: %s", name, (int)seed, error.text);
   int64_t value = plan->value_ns;
-  situ_plan_free(plan);
   return value;
 }
 
 TEST(plans_keep_all_rules_and_repeat) {
   int32_t n_plans[N_NAMES] = {0}, n_ran[N_NAMES] = {0};
   for (uint64_t seed = 0; seed < (uint64_t)few_rounds_of(400); seed++) {
-    lab l = draw(seed, false);
+    OWN(lab) l = draw(seed, false);
     for (int32_t k = 0; k < N_NAMES; k++) {
       if (!situ_solver_serves(names[k], l.problem)) continue;
       int64_t value = solve(l.problem, names[k], seed);
@@ -59,7 +58,6 @@ TEST(plans_keep_all_rules_and_repeat) {
       n_ran[k]++;
       n_plans[k] += value < SITU_NEVER_NS;
     }
-    lab_free(&l);
   }
   for (int32_t k = 0; k < N_NAMES; k++)
     assert_true(n_plans[k] * 2 >= n_ran[k]); /* the others find no plan, and say so */
@@ -67,11 +65,10 @@ TEST(plans_keep_all_rules_and_repeat) {
 
 TEST(no_plan_beats_the_optimum) {
   for (uint64_t seed = 0; seed < (uint64_t)rounds_of(300); seed++) {
-    lab l = draw(seed, true);
+    OWN(lab) l = draw(seed, true);
     int64_t optimum = brute_force(l.problem, NULL);
     for (int32_t k = 0; k < N_NAMES; k++)
       if (situ_solver_serves(names[k], l.problem)) assert_true(solve(l.problem, names[k], seed) >= optimum);
-    lab_free(&l);
   }
 }
 
@@ -79,8 +76,8 @@ TEST(no_plan_beats_the_optimum) {
 TEST(random_parts_are_repaired) {
   int32_t n_plans = 0, n_possible = 0;
   for (uint64_t seed = 0; seed < (uint64_t)rounds_of(400); seed++) {
-    lab l = draw(seed, true);
-    arena *a = arena_new();
+    OWN(lab) l = draw(seed, true);
+    OWN(arena) *a = arena_new();
     budget b = budget_new(0, 0, NULL, NULL);
     incumbent best;
     assert_true(incumbent_init(&best, l.problem, a));
@@ -100,8 +97,6 @@ TEST(random_parts_are_repaired) {
     assert_true(best.value_ns >= optimum);
     n_possible += optimum < SITU_NEVER_NS;
     n_plans += best.value_ns < SITU_NEVER_NS;
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(n_plans * 10 >= n_possible * 8);
 }
@@ -121,7 +116,7 @@ TEST(weights_fit_into_thirty_two_bits) {
  * transfer times the best chain is {s, a, b} = 9 against {j, e} = 6; exact splits {s, a} = 7 against {b, j, e} = 8. */
 TEST(pipedream_merges_all_of_a_diamond_but_its_join) {
   static const int64_t times[5] = {4, 3, 2, 1, 5};
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   for (int32_t d = 0; d < 2; d++) lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
   lab_star(&s);
   for (int32_t v = 0; v < 5; v++) lab_operator(&s, (const char *[]){"s", "a", "b", "j", "e"}[v], times[v], 0, 0);
@@ -134,12 +129,11 @@ TEST(pipedream_merges_all_of_a_diamond_but_its_join) {
                                        .communication = SITU_COMMUNICATION_HOST_STAGED});
   assert_int_equal(solve(s.problem, "pipedream", 0), 9);
   assert_int_equal(solve(s.problem, "ideal_dp", 0), 8);
-  lab_free(&s);
 }
 
 /* A solver whose library was not there when situ was made stays in the table, serves nothing, and says why. */
 TEST(a_solver_without_its_library_says_so) {
-  lab l = draw(0, true);
+  OWN(lab) l = draw(0, true);
   for (int32_t k = 1; k < N_NAMES; k++) {
     const solver *s = solver_find(solvers, names[k]);
     assert_non_null(s);
@@ -153,7 +147,6 @@ TEST(a_solver_without_its_library_says_so) {
     assert_non_null(strstr(error.text, "library"));
     assert_null(plan);
   }
-  lab_free(&l);
 }
 
 TEST_MAIN

@@ -6,13 +6,11 @@
 #include "situ.h"
 
 static void hold(const char *name, double published_ms, double separate_ms) {
-  situ_instance *instance = lab_published_calls(name);
-  situ_plan *plan = NULL;
+  OWN(situ_instance) *instance = lab_published_calls(name);
+  OWN(situ_plan) *plan = NULL;
   double value_ms = lab_value_ms(&plan, instance, "greedy");
   assert_true(value_ms > separate_ms * (1 - 6e-6) && value_ms < separate_ms * (1 + 6e-6));
   assert_true(value_ms <= published_ms * (1 + 6e-6));
-  situ_plan_free(plan);
-  situ_instance_free(instance);
 }
 
 TEST(layer_graphs_have_the_values_of_the_published_rule) {

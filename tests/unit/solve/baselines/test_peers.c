@@ -43,8 +43,8 @@ static lab pose(network n, const int64_t *gpu_bytes, int32_t n_gpus) {
 
 /* The devices of all operators as digits; "-" without a plan. */
 static void expect(network n, const int64_t *gpu_bytes, int32_t n_gpus, const char *name, const char *want) {
-  lab s = pose(n, gpu_bytes, n_gpus);
-  situ_plan *plan;
+  OWN(lab) s = pose(n, gpu_bytes, n_gpus);
+  OWN(situ_plan) *plan = NULL;
   situ_error error = {0};
   char got[LAB_MAX_OPERATORS + 1] = "-";
   situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = name};
@@ -52,8 +52,6 @@ static void expect(network n, const int64_t *gpu_bytes, int32_t n_gpus, const ch
   for (int32_t v = 0; plan->device && v < s.problem->n_operators; v++)
     got[v] = (char)('0' + plan->device[v]), got[v + 1] = 0;
   assert_string_equal(got, want);
-  situ_plan_free(plan);
-  lab_free(&s);
 }
 #define GPUS(...) (const int64_t[]){__VA_ARGS__}, (int32_t)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 

@@ -6,14 +6,12 @@
 #include "solve/calls/call_pack.h"
 
 static void hold(const char *name, double longest_path_ms, double published_ms) {
-  situ_instance *instance = lab_published_calls(name);
-  situ_plan *plan = NULL;
+  OWN(situ_instance) *instance = lab_published_calls(name);
+  OWN(situ_plan) *plan = NULL;
   double value_ms = lab_value_ms(&plan, instance, "call_dp");
   assert_true(plan->value_ns == plan->lower_bound_ns);
   assert_true(value_ms >= longest_path_ms - 1e-3);
   assert_true(value_ms <= published_ms + 1e-3);
-  situ_plan_free(plan);
-  situ_instance_free(instance);
 }
 
 TEST(bert24_is_proved) { hold("LayerGraphs/bert24_inference", 92.406, 100.219); }
@@ -28,7 +26,7 @@ TEST(resnet50_operators_are_proved) { hold("OperatorGraphs/resnet50_inference", 
  * reason to leave 2 out. */
 TEST(a_call_goes_to_the_second_of_two_equal_devices_where_it_must) {
   for (int pinned = 0; pinned < 2; pinned++) {
-    lab s = lab_new();
+    OWN(lab) s = lab_new();
     s.alike = true;
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
     for (int32_t d = 1; d < 3; d++) {
@@ -51,7 +49,6 @@ TEST(a_call_goes_to_the_second_of_two_equal_devices_where_it_must) {
     assert_true(call_pack(&g, unit, host, 1, device, call, s.arena));
     assert_int_equal(device[0], 2);
     assert_int_equal(call[0], 0);
-    lab_free(&s);
   }
 }
 

@@ -17,7 +17,7 @@ static void stop_at(const lab *l, const solver *row, int32_t looks) {
   incumbent best;
   solve_watch watch = {0};
   situ_error error = {0};
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   assert_true(incumbent_init(&best, l->problem, a));
   solve_run run = {.problem = l->problem,
                    .simulator = simulator_new(l->problem, a),
@@ -33,7 +33,6 @@ static void stop_at(const lab *l, const solver *row, int32_t looks) {
   if (solver_run(row, &run, 1, 0) != SITU_STATUS_OK) fail_msg("%s, %d looks: %s", row->name, (int)looks, error.text);
   assert_null(incumbent_check(&best, l->problem));
   incumbent_free(&best);
-  arena_free(a);
 }
 
 /* Long enough that list schedulers look in the middle of a schedule. */
@@ -47,13 +46,13 @@ TEST(every_solver_can_be_stopped_at_any_look) {
        .execution = SITU_EXECUTION_PIPELINE,
        .free = true}};
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-    lab l = lab_random(&(lab_options){
+    OWN(lab)
+    l = lab_random(&(lab_options){
         .seed = 5 + k, .n_operators = 300, .n_devices = 3, .density = 0.008, .memory = 0.6, .options = kinds[k]});
     for (int32_t s = 0; solvers[s]; s++) {
       if (!solver_serves(solvers[s], l.problem)) continue;
       for (int32_t looks = 0, n = 0; n < rounds_of(12); n++, looks += 1 + looks / 2) stop_at(&l, solvers[s], looks);
     }
-    lab_free(&l);
   }
 }
 
@@ -67,7 +66,7 @@ static bool stop_at_bounds(void *context, const situ_progress *news) {
  * no limit, and with one. On branches that keep four devices busy, three quarters of its time are to be saved. */
 TEST(whoever_stops_the_bounds_has_a_plan) {
   for (int limited = 0; limited < 2; limited++) {
-    lab l = lab_mesh(4, SITU_UNLIMITED_BYTES);
+    OWN(lab) l = lab_mesh(4, SITU_UNLIMITED_BYTES);
     for (int32_t v = 0; v < 400; v++) {
       char name[16];
       snprintf(name, sizeof name, "v%d", (int)v);
@@ -76,7 +75,7 @@ TEST(whoever_stops_the_bounds_has_a_plan) {
     lab_pose(&l, &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
     bool seen = false;
     situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
-    situ_plan *plan;
+    OWN(situ_plan) *plan = NULL;
     situ_error error = {0};
     o.time_limit_s = limited ? 600 : 0;
     o.progress = stop_at_bounds;
@@ -87,18 +86,15 @@ TEST(whoever_stops_the_bounds_has_a_plan) {
     assert_true(seen && s.exists);
     assert_int_equal(s.best_single_ns, 400 * 1000000);
     assert_true(s.value_ns < s.best_single_ns / 3);
-    situ_plan_free(plan);
-    lab_free(&l);
   }
 }
 
 static situ_plan_summary solve_within(const lab *l, situ_solve_options *o) {
   situ_plan_summary s = SITU_PLAN_SUMMARY_INIT;
-  situ_plan *plan;
+  OWN(situ_plan) *plan = NULL;
   situ_error error = {0};
   must(situ_solve(&plan, l->problem, o, &error), &error);
   assert_true(situ_plan_get_summary(plan, &s) && s.exists);
-  situ_plan_free(plan);
   return s;
 }
 
@@ -106,7 +102,7 @@ static situ_plan_summary solve_within(const lab *l, situ_solve_options *o) {
  * first operator takes memory, so that filling devices by memory does not spread the others. */
 TEST(a_large_network_has_a_plan_soon) {
   enum { N = 20000 };
-  lab l = lab_mesh(4, SITU_UNLIMITED_BYTES);
+  OWN(lab) l = lab_mesh(4, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < N; v++) {
     char name[16];
     snprintf(name, sizeof name, "v%d", (int)v);
@@ -125,7 +121,6 @@ TEST(a_large_network_has_a_plan_soon) {
   situ_plan_summary s = solve_within(&l, &o);
   assert_int_equal(s.best_single_ns, N * 1000);
   assert_true(s.value_ns < s.best_single_ns / 3);
-  lab_free(&l);
 }
 
 /* What reports name before bounds are computed. */
@@ -144,7 +139,7 @@ static bool note_search(void *context, const situ_progress *news) {
  * each operator, which is long enough here to be reported. */
 TEST(a_search_runs_before_the_bounds) {
   enum { N = 6000 };
-  lab l = lab_mesh(4, SITU_UNLIMITED_BYTES);
+  OWN(lab) l = lab_mesh(4, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < N; v++) {
     char name[16];
     snprintf(name, sizeof name, "v%d", (int)v);
@@ -158,7 +153,6 @@ TEST(a_search_runs_before_the_bounds) {
   solve_within(&l, &o);
   assert_true(seen.bounded);
   assert_true(seen.searched);
-  lab_free(&l);
 }
 
 /* Whoever stops at the bounds has what list schedulers find, each alone: on small random networks, where
@@ -168,7 +162,7 @@ TEST(quick_constructions_come_before_the_bounds) {
   static const char *const alone[] = {"heft", "lookahead", "m_etf", "dls"};
   for (uint64_t seed = 1; seed <= 20; seed++) {
     lab_options random = {.seed = seed, .n_operators = 60, .n_devices = 4, .density = 0.05};
-    lab l = lab_random(&random);
+    OWN(lab) l = lab_random(&random);
     int64_t best_ns = INT64_MAX, stopped_ns = INT64_MAX;
     for (size_t k = 0; k < sizeof alone / sizeof *alone; k++) {
       situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
@@ -184,7 +178,6 @@ TEST(quick_constructions_come_before_the_bounds) {
       stopped_ns = min64(stopped_ns, solve_within(&l, &o).value_ns);
     }
     assert_true(stopped_ns <= best_ns);
-    lab_free(&l);
   }
 }
 

@@ -8,7 +8,7 @@ extern const solver template_solver, template_search_solver;
 /* Two operators of 5 on two equal devices, nothing between them: 10 on one, 5 on both. Nothing says that 5 is the best,
  * so all 100 steps are used: the 1000 idle moves of the one are more than these, the other never ends by itself. */
 static void finds_the_best_plan(const solver *row) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
   lab_star(&s);
@@ -32,7 +32,6 @@ static void finds_the_best_plan(const solver *row) {
   assert_int_equal(best.value_ns, 5);
   assert_int_equal(b.steps, 100);
   incumbent_free(&best);
-  lab_free(&s);
 }
 
 TEST(the_template_is_a_solver) { finds_the_best_plan(&template_solver); }

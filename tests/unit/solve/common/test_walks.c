@@ -47,19 +47,16 @@ static void expect_equal(const situ_plan *one, const situ_plan *other) {
 static int32_t n_searched; /* of the calls below those that had a plan and went on for their steps */
 
 static void expect_same(const lab_options *drawn, const char *name, uint64_t seed, int64_t steps) {
-  lab l = lab_random(drawn);
+  OWN(lab) l = lab_random(drawn);
   if (situ_solver_serves(name, l.problem) && !l.problem->conflict) {
     bool no_bounds = seed % 2; /* then the gap never closes */
-    situ_plan *one = solve_with(l.problem, name, seed, 1, steps, no_bounds);
+    OWN(situ_plan) *one = solve_with(l.problem, name, seed, 1, steps, no_bounds);
     n_searched += plan_exists(one) && one->steps > steps / 2;
     for (int32_t threads = 2; threads <= 3; threads++) {
-      situ_plan *other = solve_with(l.problem, name, seed, threads, steps, no_bounds);
+      OWN(situ_plan) *other = solve_with(l.problem, name, seed, threads, steps, no_bounds);
       expect_equal(one, other);
-      situ_plan_free(other);
     }
-    situ_plan_free(one);
   }
-  lab_free(&l);
 }
 
 TEST(threads_do_not_change_the_plan) {
@@ -137,25 +134,21 @@ static situ_instance *open_network(const char *model, bool training) {
 /* No proof takes part on this network, and the steps are for searches. */
 TEST(steps_that_proofs_leave_are_searched) {
   enum { LIMIT = 1500 };
-  situ_instance *instance = open_network("builtin:rnnlm?layers=2&batch=64&steps=8", true);
-  situ_plan *plan = solve_with(situ_instance_problem(instance), "auto", 0, 1, LIMIT, false);
+  OWN(situ_instance) *instance = open_network("builtin:rnnlm?layers=2&batch=64&steps=8", true);
+  OWN(situ_plan) *plan = solve_with(situ_instance_problem(instance), "auto", 0, 1, LIMIT, false);
   assert_int_equal(plan->outcome, SITU_OUTCOME_FEASIBLE);
   assert_true(plan->steps >= LIMIT);
-  situ_plan_free(plan);
-  situ_instance_free(instance);
 }
 
 /* A window that is solved anew ends with the steps. One that is built may take a thousand nodes, which are 31 steps. */
 TEST(searches_keep_to_their_steps) {
   static const char *const names[] = {"single,regions", "single,splitting", "single,tabu", "single,iterated_greedy"};
   enum { LIMIT = 40, BEGUN = 32 };
-  situ_instance *instance = open_network("builtin:layered?operators=60&width=6", false);
+  OWN(situ_instance) *instance = open_network("builtin:layered?operators=60&width=6", false);
   for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
-    situ_plan *plan = solve_with(situ_instance_problem(instance), names[k], 0, 1, LIMIT, false);
+    OWN(situ_plan) *plan = solve_with(situ_instance_problem(instance), names[k], 0, 1, LIMIT, false);
     if (plan->steps > LIMIT + BEGUN) fail_msg("%s: %d steps of %d", names[k], (int)plan->steps, LIMIT);
-    situ_plan_free(plan);
   }
-  situ_instance_free(instance);
 }
 
 typedef struct listener {
@@ -176,7 +169,7 @@ static bool listen(void *context, const situ_progress *news) {
 TEST(a_stop_stops_all_walks) {
   lab_options o = {
       .seed = 7, .n_operators = 40, .n_devices = 3, .density = 0.1, .options = {.execution = SITU_EXECUTION_STREAM}};
-  lab l = lab_random(&o);
+  OWN(lab) l = lab_random(&o);
   for (int32_t threads = 1; threads <= 3; threads++) {
     listener ear = {.caller = pthread_self(), .stop_after = 20, .last_value_ns = INT64_MAX};
     situ_solve_options limits = {.size = sizeof(situ_solve_options),
@@ -186,29 +179,25 @@ TEST(a_stop_stops_all_walks) {
                                  .no_bounds = true,
                                  .progress = listen,
                                  .context = &ear};
-    situ_plan *plan;
+    OWN(situ_plan) *plan = NULL;
     assert_int_equal(situ_solve(&plan, l.problem, &limits, NULL), SITU_STATUS_OK);
     assert_true(plan->steps < limits.max_steps);
     assert_true(plan_exists(plan));
     assert_int_equal(ear.n_strange, 0);
     assert_true(ear.n >= 20);
-    situ_plan_free(plan);
   }
-  lab_free(&l);
 }
 
 TEST(a_time_limit_holds_for_all_walks) {
   lab_options o = {
       .seed = 8, .n_operators = 40, .n_devices = 3, .density = 0.1, .options = {.execution = SITU_EXECUTION_STREAM}};
-  lab l = lab_random(&o);
+  OWN(lab) l = lab_random(&o);
   situ_solve_options limits = {
       .size = sizeof(situ_solve_options), .solvers = "auto", .time_limit_s = 0.5, .threads = 2, .no_bounds = true};
-  situ_plan *plan;
+  OWN(situ_plan) *plan = NULL;
   assert_int_equal(situ_solve(&plan, l.problem, &limits, NULL), SITU_STATUS_OK);
   assert_true(plan_exists(plan));
   assert_true(plan->seconds < 10); /* a busy machine is slow, not that slow */
-  situ_plan_free(plan);
-  lab_free(&l);
 }
 
 /* Whole layers in turn fit four GPUs of which one does not hold the network; few steps are enough for that plan. */
@@ -222,14 +211,11 @@ TEST(few_steps_find_the_layers_of_people) {
                                 .n_unused = 1,
                                 .rules = (const char *const[]){"reserve gpu=12GB"},
                                 .n_rules = 1};
-  situ_instance *instance;
+  OWN(situ_instance) *instance = NULL;
   assert_int_equal(situ_instance_open(&instance, &what, NULL), SITU_STATUS_OK);
-  situ_plan *layers = solve_with(situ_instance_problem(instance), "families", 0, 1, 20, true);
-  situ_plan *plan = solve_with(situ_instance_problem(instance), "auto", 0, 1, 20, true);
+  OWN(situ_plan) *layers = solve_with(situ_instance_problem(instance), "families", 0, 1, 20, true);
+  OWN(situ_plan) *plan = solve_with(situ_instance_problem(instance), "auto", 0, 1, 20, true);
   assert_true(plan_exists(layers) && plan_exists(plan));
-  situ_plan_free(layers);
-  situ_plan_free(plan);
-  situ_instance_free(instance);
 }
 
 TEST_MAIN

@@ -89,7 +89,8 @@ TEST(spans_are_what_a_device_between_the_pins_can_hold) {
   int64_t tally[3] = {0};
   for (uint64_t seed = 1; seed <= 600; seed++) {
     rng r = rng_new(seed);
-    lab l = lab_random(&(lab_options){
+    OWN(lab)
+    l = lab_random(&(lab_options){
         .seed = seed,
         .n_operators = 4 + (int32_t)(seed % 7),
         .n_devices = 2 + (int32_t)(seed % 3),
@@ -97,7 +98,7 @@ TEST(spans_are_what_a_device_between_the_pins_can_hold) {
         .training = seed % 3 == 0,
         .equal = true,
         .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED}});
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     stages s;
     boundary_ranges w, coarse;
     assert_true(stages_find(&s, l.problem, a) && s.n <= MAX_N && boundary_ranges_init(&w, &s, a));
@@ -111,8 +112,6 @@ TEST(spans_are_what_a_device_between_the_pins_can_hold) {
     assert_true(
         boundary_ranges_of(&coarse, &s, &coarse, w.price, w.in_price, w.out_price, loose, a)); /* with that total */
     hold_spans(&coarse, tally);
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(tally[0] > 1000 && tally[1] > 300 && tally[2] > 20);
 }

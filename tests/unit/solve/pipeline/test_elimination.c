@@ -61,7 +61,7 @@ TEST(the_least_sum_and_that_of_each_value_are_those_of_counting) {
     elimination e;
     int32_t value[MAX_VARIABLES];
     int64_t counted[MAX_VARIABLES * MAX_VALUES], found[MAX_VARIABLES * MAX_VALUES], start[MAX_VARIABLES];
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     draw(&q, &r);
     for (int32_t v = 0; v < q.n; v++) start[v] = v * MAX_VALUES;
     int64_t best = count(&q, counted);
@@ -76,7 +76,6 @@ TEST(the_least_sum_and_that_of_each_value_are_those_of_counting) {
           assert_int_equal(found[v * MAX_VALUES + k], counted[v * MAX_VALUES + k]);
       assert_int_equal(elimination_minimise(&e, value), best); /* the tables are filled afresh */
     }
-    arena_free(a);
   }
   assert_true(n_never > 100 && n_never < 2000);
 }
@@ -90,11 +89,10 @@ TEST(tables_beyond_the_limit_are_not_made) {
   elimination e;
   for (int32_t u = 0; u < N; u++)
     for (int32_t v = u + 1; v < N; v++) factors[n++] = (factor){.variable = {u, v}, .value = zero};
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   assert_int_equal(elimination_init(&e, N, size, n, factors, ALL - 1, a), ELIMINATION_TOO_WIDE);
   assert_int_equal(elimination_init(&e, N, size, n, factors, ALL, a), ELIMINATION_READY);
   assert_int_equal(e.n_entries, ALL);
-  arena_free(a);
 }
 
 TEST_MAIN

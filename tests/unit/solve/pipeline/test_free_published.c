@@ -21,8 +21,8 @@ static double best_known_ms(const char *name, double highs_ms) {
 static void expect_within(const char *folder, const char *name, double max_ms) {
   char path[600];
   snprintf(path, sizeof path, "%s/throughput/%s.json", folder, name);
-  situ_plan *plan = NULL;
-  situ_instance *instance = NULL;
+  OWN(situ_plan) *plan = NULL;
+  OWN(situ_instance) *instance = NULL;
   situ_error error = {0};
   situ_instance_options options = {
       .size = sizeof(situ_instance_options),
@@ -34,8 +34,6 @@ static void expect_within(const char *folder, const char *name, double max_ms) {
   if (situ_place(&plan, &instance, &options, &effort, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
   double value_ms = (double)plan->value_ns / 1e6;
   if (value_ms > max_ms) fail_msg("%s: %.4f ms, expected at most %.4f ms", name, value_ms, max_ms);
-  situ_plan_free(plan);
-  situ_instance_free(instance);
 }
 
 TEST(free_plans_are_within_one_percent_of_the_best_known) {

@@ -12,7 +12,7 @@ extern const solver linear_dp_solver;
 
 /* The value of the solver with all its orders, or with the published one alone (a limit of one step). */
 static int64_t linear_dp(const situ_problem *p, bool published_only) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   budget b = budget_new(published_only ? 1 : 0, 0, NULL, NULL);
   incumbent best;
   assert_true(incumbent_init(&best, p, a));
@@ -24,7 +24,6 @@ static int64_t linear_dp(const situ_problem *p, bool published_only) {
                    .arena = a};
   assert_int_equal(linear_dp_solver.solve(&run), SITU_STATUS_OK);
   int64_t value = best.value_ns;
-  arena_free(a);
   return value;
 }
 
@@ -103,8 +102,8 @@ TEST(made_orders_are_linear_extensions) {
                      .density = 0.3 * rng_unit(&r),
                      .training = seed % 3 == 0,
                      .options = {.objective = SITU_OBJECTIVE_THROUGHPUT}};
-    lab l = lab_random(&o);
-    arena *a = arena_new();
+    OWN(lab) l = lab_random(&o);
+    OWN(arena) *a = arena_new();
     contraction c;
     order_maker m;
     assert_true(contract(&c, l.problem, true, a) && order_maker_init(&m, &c.forward, a));
@@ -127,8 +126,6 @@ TEST(made_orders_are_linear_extensions) {
         for (int64_t e = c.forward.start[i]; e < c.forward.start[i + 1]; e++) assert_true(at[i] < at[c.forward.to[e]]);
       }
     }
-    arena_free(a);
-    lab_free(&l);
   }
 }
 
@@ -152,14 +149,14 @@ TEST(the_best_chain_of_the_order_is_found) {
                                  .async_copies = rng_below(&r, 2),
                                  .in_flight = 1 + (int32_t)rng_below(&r, 2)}};
     if (o.training && o.n_operators > 3) o.n_operators = 3; /* training adds as many again */
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     const situ_problem *p = l.problem;
     int64_t value = linear_dp(p, true), many = linear_dp(p, false), optimum = brute_force(p, NULL);
     assert_true(value >= many && many >= optimum);
     n_optimal += value == optimum;
     n_many_optimal += many == optimum;
     if (!memories_are_shared(p)) {
-      arena *a = arena_new();
+      OWN(arena) *a = arena_new();
       contraction c;
       int32_t order[64];
       assert_true(contract(&c, p, true, a));
@@ -170,9 +167,7 @@ TEST(the_best_chain_of_the_order_is_found) {
         fail_msg("seed %d: found %lld, expected %lld", (int)seed, (long long)value, (long long)h.best);
       n_compared++;
       n_infeasible += value == SITU_NEVER_NS;
-      arena_free(a);
     }
-    lab_free(&l);
   }
   assert_true(n_compared > rounds_of(500) && n_infeasible > rounds_of(20) && n_optimal > rounds_of(1000) &&
               n_many_optimal > n_optimal);
@@ -188,9 +183,8 @@ TEST(with_links_what_is_offered_keeps_the_rules) {
                      .unsupported = true,
                      .memory = 0.7,
                      .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_LINK}};
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     assert_true(linear_dp(l.problem, false) >= brute_force(l.problem, NULL));
-    lab_free(&l);
   }
 }
 
@@ -204,9 +198,8 @@ TEST(a_long_graph_is_cut_into_slices) {
       .n_devices = 4,
       .density = 0.002, /* about 24,000 uses of tensors, so that 1e8 / (24,000 + 4500) slices are affordable, 3500 */
       .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED}};
-  lab l = lab_random(&o);
+  OWN(lab) l = lab_random(&o);
   assert_true(linear_dp(l.problem, false) < SITU_NEVER_NS);
-  lab_free(&l);
 }
 
 TEST_MAIN

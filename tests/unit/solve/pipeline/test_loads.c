@@ -63,9 +63,9 @@ TEST(loads_are_those_of_the_simulator) {
                                  .in_flight = 1 + (int32_t)rng_below(&r, 3)}};
     o.options.communication = rng_below(&r, 2) ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED;
     o.options.schedule = rng_below(&r, 2) ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B;
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     const situ_problem *p = l.problem;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     tested x = {.simulator = simulator_new(p, a), .operator_device = ARENA_NEW(a, int32_t, p->n_operators)};
     assert_true(contract(&x.units, p, false, a) && loads_init(&x.now, p, &x.units, a));
     int32_t *order = ARENA_NEW(a, int32_t, x.units.n_classes), *same = ARENA_NEW(a, int32_t, x.units.n_classes);
@@ -80,8 +80,6 @@ TEST(loads_are_those_of_the_simulator) {
       double soft = loads_settle(&x.now), hard = (double)loads_period(&x.now);
       assert_true(soft >= hard * 0.999999 && soft <= hard * 2 + 1e-6); /* 16-norm of at most 2^16 loads */
     }
-    arena_free(a);
-    lab_free(&l);
   }
 }
 
@@ -92,9 +90,9 @@ TEST(a_critical_path_runs_from_start_to_end) {
                      .n_devices = 3,
                      .density = 0.1,
                      .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     const situ_problem *p = l.problem;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     rng r = rng_new(seed);
     int32_t n = p->n_operators;
     placement where = {.device = ARENA_NEW(a, int32_t, n), .order = ARENA_NEW(a, int32_t, n)};
@@ -110,8 +108,6 @@ TEST(a_critical_path_runs_from_start_to_end) {
     assert_int_equal(found.finish_ns[c.path[c.n_path - 1]], found.value_ns);
     for (int32_t i = 0; i < c.n_path; i++)
       assert_int_equal(found.start_ns[c.path[i]] + c.tail_ns[c.path[i]], found.value_ns);
-    arena_free(a);
-    lab_free(&l);
   }
 }
 

@@ -74,16 +74,14 @@ TEST(moves_change_loads_and_memory_as_the_simulator_says) {
   int n_moves = 0;
   for (uint64_t seed = 1; seed <= 3000; seed++) {
     rng r = rng_new(seed);
-    lab l = draw_lab(seed, &r);
+    OWN(lab) l = draw_lab(seed, &r);
     if (hypergraph_serves(l.problem) && !l.problem->conflict) {
-      arena *a = arena_new();
+      OWN(arena) *a = arena_new();
       hypergraph h;
       assert_true(hypergraph_find(&h, l.problem, seed % 2, a)); /* whether equal edges are merged changes no load */
       assert_true(hypergraph_fits(&h));
       n_moves += walk(&h, simulator_new(l.problem, a), &r, a, seed);
-      arena_free(a);
     }
-    lab_free(&l);
   }
   print_message("%d moves\n", n_moves);
   assert_true(n_moves > 10000);
@@ -93,8 +91,8 @@ TEST(coarse_partitions_are_worth_what_fine_ones_are) {
   int n_moves = 0;
   for (uint64_t seed = 1; seed <= 1000; seed++) {
     rng r = rng_new(seed);
-    lab l = draw_lab(seed, &r);
-    arena *a = arena_new();
+    OWN(lab) l = draw_lab(seed, &r);
+    OWN(arena) *a = arena_new();
     hypergraph fine, coarse;
     if (hypergraph_serves(l.problem) && !l.problem->conflict) {
       assert_true(hypergraph_find(&fine, l.problem, true, a));
@@ -110,8 +108,6 @@ TEST(coarse_partitions_are_worth_what_fine_ones_are) {
       assert_true(hypergraph_merge(&coarse, &fine, into, n, a));
       n_moves += walk(&coarse, simulator_new(l.problem, a), &r, a, seed);
     }
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(n_moves > 3000);
 }
@@ -120,8 +116,8 @@ TEST(coarse_partitions_are_worth_what_fine_ones_are) {
 TEST(clusters_can_be_placed) {
   for (uint64_t seed = 1; seed <= 1000; seed++) {
     rng r = rng_new(seed);
-    lab l = draw_lab(seed, &r);
-    arena *a = arena_new();
+    OWN(lab) l = draw_lab(seed, &r);
+    OWN(arena) *a = arena_new();
     hypergraph fine, coarse;
     if (hypergraph_serves(l.problem) && !l.problem->conflict) {
       assert_true(hypergraph_find(&fine, l.problem, true, a));
@@ -130,8 +126,6 @@ TEST(clusters_can_be_placed) {
       assert_true(hypergraph_merge(&coarse, &fine, into, n, a));
       if (draw_devices(&fine, &r, device)) assert_true(draw_devices(&coarse, &r, device));
     }
-    arena_free(a);
-    lab_free(&l);
   }
 }
 
@@ -142,10 +136,10 @@ TEST(loads_by_links_are_those_of_the_simulator_or_less) {
   int n_seen = 0, n_two = 0, n_equal = 0;
   for (uint64_t seed = 1; seed <= 3000; seed++) {
     rng r = rng_new(seed);
-    lab l = draw_lab_of(seed, &r, seed % 2 ? 2 : 6, SITU_COMMUNICATION_LINK);
+    OWN(lab) l = draw_lab_of(seed, &r, seed % 2 ? 2 : 6, SITU_COMMUNICATION_LINK);
     const situ_problem *p = l.problem;
     if (hypergraph_serves_links(p) && !p->conflict) {
-      arena *a = arena_new();
+      OWN(arena) *a = arena_new();
       hypergraph h;
       partition s;
       assert_true(hypergraph_find(&h, p, seed % 4 < 2, a) && partition_init(&s, &h, a));
@@ -162,9 +156,7 @@ TEST(loads_by_links_are_those_of_the_simulator_or_less) {
         n_two += p->n_devices == 2;
         n_equal += p->n_devices == 2 && partition_period(&s) == found.value_ns;
       }
-      arena_free(a);
     }
-    lab_free(&l);
   }
   print_message("%d by links, %d of two devices, %d of these exact\n", n_seen, n_two, n_equal);
   assert_true(n_seen > 500 && n_two > 200);

@@ -27,10 +27,9 @@ static lab two_kinds(int32_t n_each, int32_t n_gpus, int64_t gpu_bytes) {
 TEST(what_saves_least_stays_out_of_a_memory_that_is_short) {
   for (int32_t n_gpus = 1; n_gpus <= 7; n_gpus += 2) {
     int32_t n_each = 105 * 5;
-    lab s = two_kinds(n_each, n_gpus, n_each / n_gpus);
+    OWN(lab) s = two_kinds(n_each, n_gpus, n_each / n_gpus);
     int64_t value_ns = solved_value(s.problem, "potential", 10000, 1, NULL);
     assert_in_range(value_ns, 20 * n_each, 1.01 * 20 * n_each);
-    lab_free(&s);
   }
 }
 
@@ -39,22 +38,20 @@ TEST(what_saves_least_stays_out_of_a_memory_that_is_short) {
 TEST(loads_are_balanced) {
   for (int32_t n_gpus = 1; n_gpus <= 7; n_gpus++) {
     int32_t n_each = 600;
-    lab s = two_kinds(n_each, n_gpus, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = two_kinds(n_each, n_gpus, SITU_UNLIMITED_BYTES);
     double best_ns = 20.0 * 10 * 2 * n_each / (20 * n_gpus + 10);
     int64_t value_ns = solved_value(s.problem, "potential", 10000, 1, NULL);
     assert_in_range(value_ns, (int64_t)best_ns, 1.01 * best_ns + 20);
-    lab_free(&s);
   }
 }
 
 /* 1,050 operators are 17 steps a sweep, so that one short descent is paid for. Half of the operators in any order take
  * 30 ns each on the host. */
 TEST(few_steps_pay_for_a_short_descent) {
-  lab s = two_kinds(525, 1, 525);
+  OWN(lab) s = two_kinds(525, 1, 525);
   int64_t value_ns = solved_value(s.problem, "potential", 17 * 30, 1, NULL);
   assert_in_range(value_ns, 20 * 525, 26 * 525);
   assert_int_equal(solved_value(s.problem, "potential", 17 * 30, 1, NULL), value_ns);
-  lab_free(&s);
 }
 
 TEST_MAIN

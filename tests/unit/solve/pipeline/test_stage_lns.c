@@ -11,7 +11,7 @@ static const situ_problem_options PIPELINE = {.objective = SITU_OBJECTIVE_THROUG
 /* Six operators in a row of 1, 2, 3, 4, 5, 6 on two accelerators, nothing to send, and a host on which each takes 100:
  * 21 in all, parted best as 1 + 2 + 3 + 4 = 10 and 5 + 6 = 11. The start has all on one accelerator. */
 TEST(a_row_of_operators_is_parted_evenly) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   int32_t start[6];
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   for (int32_t d = 1; d <= 2; d++) {
@@ -28,19 +28,17 @@ TEST(a_row_of_operators_is_parted_evenly) {
   lab_pose(&s, &PIPELINE);
   for (uint64_t seed = 1; seed <= 20; seed++)
     assert_int_equal(solved_value(s.problem, "stage_lns", 50, seed, start), 11);
-  lab_free(&s);
 }
 
 /* With one device there is nothing to choose: the sum. */
 TEST(one_device_is_left_as_it_is) {
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   lab_operator(&s, "a", 3, 0, 0);
   lab_operator(&s, "b", 4, 0, 0);
   lab_tensor(&s, 0, 5, 1, -1);
   lab_pose(&s, &PIPELINE);
   assert_int_equal(solved_value(s.problem, "stage_lns", 50, 1, NULL), 7);
-  lab_free(&s);
 }
 
 /* Never worse than what it starts from, never better than the best of all placements. Every plan passes the judge, with
@@ -58,7 +56,7 @@ TEST(small_pipelines_are_improved) {
                      .unsupported = seed % 3 == 0,
                      .memory = seed % 2 ? 0.7 : 0,
                      .options = PIPELINE};
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     if (stage_space_serves(l.problem)) {
       int64_t best = brute_force(l.problem, NULL), single = solved_value(l.problem, "single", 0, seed, NULL);
       int64_t from_single = solved_value(l.problem, "single,stage_lns", 300, seed, NULL);
@@ -70,7 +68,6 @@ TEST(small_pipelines_are_improved) {
       n_all += best < SITU_NEVER_NS;
       n_best += best < SITU_NEVER_NS && from_linear == best;
     }
-    lab_free(&l);
   }
   assert_true(n_all > 200 && n_improved > 50);
   if (n_best * 100 < n_all * 95) fail_msg("%d of %d are the best", (int)n_best, (int)n_all);

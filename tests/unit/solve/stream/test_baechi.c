@@ -102,9 +102,9 @@ TEST(every_unit_can_run_somewhere) {
                      .unsupported = seed % 3 == 0,
                      .memory = seed % 5 ? 0 : 0.5,
                      .options = {.execution = SITU_EXECUTION_STREAM}};
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     const situ_problem *p = l.problem;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     unit_list units;
     bool larger;
     assert_true(coplaced(&units, &larger, p, a));
@@ -121,14 +121,12 @@ TEST(every_unit_can_run_somewhere) {
       for (int32_t w = 0; w < v; w++)
         if (l.graph->colocation[v] >= 0 && l.graph->colocation[v] == l.graph->colocation[w])
           assert_int_equal(units.of[v], units.of[w]);
-    arena_free(a);
-    lab_free(&l);
   }
 }
 
 TEST(a_device_waits_for_the_favourite_of_its_last_operator) {
   for (int32_t favours = 0; favours < 2; favours++) {
-    lab s = lab_new();
+    OWN(lab) s = lab_new();
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
     lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
     lab_star(&s);
@@ -158,17 +156,15 @@ TEST(a_device_waits_for_the_favourite_of_its_last_operator) {
     assert_int_equal(d.device[f], 0);
     assert_int_equal(d.start_ns[find(g, "z")], favours ? 24 : 10);
     assert_int_equal(d.device[find(g, "z")], favours ? 1 : 0);
-    lab_free(&s);
   }
 }
 
 static int64_t value_of(const situ_problem *p, const char *name) {
-  situ_plan *plan;
+  OWN(situ_plan) *plan = NULL;
   situ_error error;
   situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = name};
   if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
   int64_t value = plan->value_ns;
-  situ_plan_free(plan);
   return value;
 }
 
@@ -176,7 +172,7 @@ static int64_t value_of(const situ_problem *p, const char *name) {
  * other pays one transfer: 1 + 1 + 2 = 4. One device takes 5. */
 TEST(a_fork_pays_one_transfer) {
   if (lp_missing()) skip();
-  lab s = lab_new();
+  OWN(lab) s = lab_new();
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
   lab_device(&s, SITU_UNLIMITED_BYTES, -1, false);
   lab_star(&s);
@@ -188,7 +184,6 @@ TEST(a_fork_pays_one_transfer) {
   lab_tensor(&s, c, 1, e, -1);
   lab_pose(&s, NULL);
   assert_int_equal(value_of(s.problem, "m_sct"), 4);
-  lab_free(&s);
 }
 
 /* BaechiPyTorch's log for Inception-v3, batch 64, four accelerators of 8 GB, transfers of 0.12 ms + 0.215 ns/byte: one
@@ -198,7 +193,7 @@ TEST(on_inception_nothing_gains_over_one_device_and_m_topo_loses) {
   if (lp_missing()) skip();
   situ_instance_options o = {
       .size = sizeof(situ_instance_options), .model = "builtin:inception-v3?batch=64", .platform = "4*gtx1080ti-11g"};
-  situ_instance *instance = NULL;
+  OWN(situ_instance) *instance = NULL;
   situ_error error = {0};
   if (situ_instance_open(&instance, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   const situ_graph *graph = situ_problem_graph(situ_instance_problem(instance));
@@ -212,9 +207,9 @@ TEST(on_inception_nothing_gains_over_one_device_and_m_topo_loses) {
     for (int32_t e = 0; e < 4; e++)
       if (d != e) links[n_links++] = (situ_link){d, e, 120000, 4.66e9, -1};
   }
-  situ_platform *platform;
-  situ_costs *costs;
-  situ_problem *p;
+  OWN(situ_platform) *platform = NULL;
+  OWN(situ_costs) *costs = NULL;
+  OWN(situ_problem) *p = NULL;
   assert_int_equal(platform_new(&platform, "baechi", devices, 4, links, n_links, &error), SITU_STATUS_OK);
   assert_int_equal(situ_costs_estimate(&costs, graph, platform, NULL, &error), SITU_STATUS_OK);
   assert_int_equal(situ_problem_pose(&p, graph, platform, costs, NULL, &error), SITU_STATUS_OK);
@@ -222,10 +217,6 @@ TEST(on_inception_nothing_gains_over_one_device_and_m_topo_loses) {
   assert_true(value_of(p, "m_topo") > single * 11 / 10);
   assert_in_range(value_of(p, "m_etf"), single * 99 / 100, single * 103 / 100);
   assert_in_range(value_of(p, "m_sct"), single * 99 / 100, single * 103 / 100);
-  situ_problem_free(p);
-  situ_costs_free(costs);
-  situ_platform_free(platform);
-  situ_instance_free(instance);
 }
 
 TEST_MAIN

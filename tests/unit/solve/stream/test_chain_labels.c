@@ -127,13 +127,13 @@ TEST(one_objective_under_the_other_by_hand) {
     int64_t limit_ns, value_ns;
   } rows[] = {{20, 2}, {19, 13}, {13, 13}, {12, 20}, {2, 20}, {1, SITU_NEVER_NS}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     lab_operator(&s, "a", 1, 0, 0);
     lab_operator(&s, "b", 1, 0, 0);
     s.time_ns[0][1] = s.time_ns[1][1] = 10;
     lab_tensor(&s, 0, 2, 1, -1);
     lab_pose(&s, NULL);
-    situ_costs *other = costs_copies(s.costs, 1);
+    OWN(situ_costs) *other = costs_copies(s.costs, 1);
     for (int32_t v = 0; v < 2; v++) {
       other->time_ns[v * 2 + s.platform->class_of[0]] = 10;
       other->time_ns[v * 2 + s.platform->class_of[1]] = 1;
@@ -144,8 +144,8 @@ TEST(one_objective_under_the_other_by_hand) {
                               .secondary_costs = other,
                               .max_secondary_ns = rows[i].limit_ns,
                               .secondary_name = "time of b"};
-    situ_problem *p;
-    situ_plan *plan;
+    OWN(situ_problem) *p = NULL;
+    OWN(situ_plan) *plan = NULL;
     situ_solve_options how = SITU_SOLVE_OPTIONS_INIT;
     how.solvers = "chain_labels";
     assert_int_equal(situ_problem_pose(&p, s.graph, s.platform, s.costs, &o, NULL), SITU_STATUS_OK);
@@ -153,10 +153,6 @@ TEST(one_objective_under_the_other_by_hand) {
     assert_true(plan->value_ns == rows[i].value_ns);
     assert_int_equal(plan->outcome, rows[i].value_ns == SITU_NEVER_NS ? SITU_OUTCOME_INFEASIBLE : SITU_OUTCOME_OPTIMAL);
     if (rows[i].value_ns == SITU_NEVER_NS) assert_non_null(strstr(plan->reason, "time of b"));
-    situ_plan_free(plan);
-    situ_problem_free(p);
-    situ_costs_free(other);
-    lab_free(&s);
   }
 }
 

@@ -10,8 +10,8 @@ enum { N_PROBLEMS = 300, N_DRAWS = 20 };
 TEST(devices_that_are_open_keep_support_pins_and_colocation) {
   int32_t served = 0;
   for (uint64_t seed = 0; seed < N_PROBLEMS; seed++) {
-    lab l = lab_random_stream(seed);
-    arena *a = arena_new();
+    OWN(lab) l = lab_random_stream(seed);
+    OWN(arena) *a = arena_new();
     environment env;
     assert_true(environment_init(&env, l.problem, a));
     rng random = rng_new(seed);
@@ -30,8 +30,6 @@ TEST(devices_that_are_open_keep_support_pins_and_colocation) {
       assert_true(env.best_ns <= time);
       served++;
     }
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(served > N_PROBLEMS);
 }
@@ -47,8 +45,8 @@ static int64_t count_trials(void *context, const placement *where) {
 TEST(a_judge_times_what_fits_and_says_when_it_is_over) {
   lab_options o = {.seed = 1, .n_operators = 4, .n_devices = 2};
   o.options.objective = SITU_OBJECTIVE_LATENCY;
-  lab l = lab_random(&o);
-  arena *a = arena_new();
+  OWN(lab) l = lab_random(&o);
+  OWN(arena) *a = arena_new();
   environment env;
   int32_t device[4] = {0};
   environment_judge judge = {.time = count_trials, .context = &judge, .scale_ns = 100};
@@ -60,13 +58,11 @@ TEST(a_judge_times_what_fits_and_says_when_it_is_over) {
     assert_int_equal(environment_try(&env, device), 2 * k);
   }
   assert_true(environment_over(&env) && env.best_ns == 2);
-  arena_free(a);
-  lab_free(&l);
 }
 
 TEST(everything_on_one_device_takes_the_sum_of_its_times) {
-  lab l = lab_topcuoglu();
-  arena *a = arena_new();
+  OWN(lab) l = lab_topcuoglu();
+  OWN(arena) *a = arena_new();
   environment env;
   assert_true(environment_init(&env, l.problem, a));
   int32_t device[10] = {0};
@@ -78,14 +74,12 @@ TEST(everything_on_one_device_takes_the_sum_of_its_times) {
   assert_int_equal(env.scale_ns, 127);
   assert_true(fabs(environment_reward(&env, 4 * 127) + 2) < 1e-12);
   assert_true(environment_reward(&env, SITU_NEVER_NS) == -10);
-  arena_free(a);
-  lab_free(&l);
 }
 
 /* Times of operators 0, 1, 2 of the paper's table 1: 14 16 9, 13 19 18, 11 13 19; a unit of all three. */
 TEST(a_unit_follows_the_device_of_most_of_its_time) {
-  lab l = lab_topcuoglu();
-  arena *a = arena_new();
+  OWN(lab) l = lab_topcuoglu();
+  OWN(arena) *a = arena_new();
   environment env;
   int32_t of_unit[10];
   assert_true(environment_init(&env, l.problem, a));
@@ -97,8 +91,6 @@ TEST(a_unit_follows_the_device_of_most_of_its_time) {
   env.allowed[2] = false; /* of unit 0 */
   environment_follow(&env, (int32_t[]){1, 2, 0, 1, 2, 0, 1, 2, 0, 1}, of_unit);
   assert_int_equal(of_unit[0], 1);
-  arena_free(a);
-  lab_free(&l);
 }
 
 TEST_MAIN

@@ -7,13 +7,12 @@
  * c first b would end at 3 + 1 + 6 + 2 = 12: the start is that plan, and what is pinned may still change its turn. */
 TEST(what_is_pinned_is_not_taken_out) {
   int32_t pins[] = {0, 1, 0};
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 3; v++) lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 1 + v, 0, 0);
   lab_tensor(&s, 0, 6, 1, -1);
   situ_problem_options o = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE, .pins = pins};
   lab_pose(&s, &o);
   assert_int_equal(solved_value(s.problem, "iterated_greedy", 100, 1, NULL), 9);
-  lab_free(&s);
 }
 
 TEST(without_a_plan_there_is_nothing_to_do) { check_nothing_runs("iterated_greedy"); }
@@ -24,7 +23,7 @@ TEST(without_a_plan_there_is_nothing_to_do) { check_nothing_runs("iterated_greed
  * only a stretch that goes whole, or all of them at once, leaves device 0. */
 TEST(a_whole_stretch_changes_its_device) {
   enum { N = 6 };
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   int32_t start[N] = {0};
   for (int32_t v = 0; v < N; v++) {
     lab_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f"}[v], 10, 0, 0);
@@ -34,7 +33,6 @@ TEST(a_whole_stretch_changes_its_device) {
   lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
   for (uint64_t seed = 1; seed <= 20; seed++)
     assert_int_equal(solved_value(s.problem, "iterated_greedy", 200, seed, start), 24);
-  lab_free(&s);
 }
 
 TEST(constraints_are_kept_and_small_problems_solved) { check_small_streams("heft,single", "iterated_greedy", 95); }

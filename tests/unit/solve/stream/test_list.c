@@ -14,20 +14,18 @@
 TEST(upward_ranks_are_those_of_the_paper) {
   /* Topcuoglu et al. 2002, table 2 */
   static const double expected[10] = {108.000, 77.000, 80.000, 80.000, 69.000, 63.333, 42.667, 35.667, 44.333, 14.667};
-  lab l = lab_topcuoglu();
-  arena *a = arena_new();
+  OWN(lab) l = lab_topcuoglu();
+  OWN(arena) *a = arena_new();
   rank_costs costs;
   double rank[10];
   assert_true(rank_costs_find(&costs, a, l.problem, RANK_MEAN));
   rank_upward(rank, l.problem, &costs);
   for (int32_t v = 0; v < 10; v++) assert_true(fabs(rank[v] - expected[l.graph->source_id[v] - 1]) < 0.001);
-  arena_free(a);
-  lab_free(&l);
 }
 
 TEST(heft_takes_80_on_the_example_of_its_paper) {
-  lab l = lab_topcuoglu();
-  arena *a = arena_new();
+  OWN(lab) l = lab_topcuoglu();
+  OWN(arena) *a = arena_new();
   rank_costs costs;
   double rank[10];
   partial_schedule s;
@@ -38,26 +36,22 @@ TEST(heft_takes_80_on_the_example_of_its_paper) {
   assert_true(list_schedule(&s, &(list_policy){.priority = rank}, &b, a));
   placement where = partial_placement(&s);
   assert_int_equal(simulator_run(simulator_new(l.problem, a), &where, true).value_ns, 80);
-  arena_free(a);
-  lab_free(&l);
 }
 
 static int64_t value_of(const situ_problem *p, const char *name) {
-  situ_plan *plan;
+  OWN(situ_plan) *plan = NULL;
   situ_error error;
   situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = name, .no_bounds = true};
   if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
   int64_t value = plan->value_ns;
   assert_true(plan->lower_bound_ns <= value);
-  situ_plan_free(plan);
   return value;
 }
 
 TEST(cpop_takes_86_on_the_example_of_its_paper) {
-  lab l = lab_topcuoglu();
+  OWN(lab) l = lab_topcuoglu();
   assert_int_equal(value_of(l.problem, "cpop"), 86);
   assert_true(value_of(l.problem, "heft") <= 80);
-  lab_free(&l);
 }
 
 /* Tensors that live long fill accelerators beyond what list scheduling sees of them: weights and the greatest
@@ -73,11 +67,10 @@ TEST(heft_finds_a_plan_where_one_device_is_enough) {
                      .memory = 0.01 + 0.01 * (double)(seed % 3),
                      .pinned = seed % 5 == 0,
                      .options = {.execution = SITU_EXECUTION_STREAM}};
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     bool alone = !l.problem->conflict && value_of(l.problem, "single") < SITU_NEVER_NS;
     n_alone += alone;
     if (alone && value_of(l.problem, "heft") == SITU_NEVER_NS) fail_msg("seed %d: heft has no plan", (int)seed);
-    lab_free(&l);
   }
   assert_true(n_alone > 30);
 }
@@ -99,7 +92,7 @@ static int64_t find_slowly(const int64_t (*busy)[2], int n, int64_t ready, int64
 TEST(timelines_find_the_first_gap) {
   enum { TASKS = 200 };
   for (uint64_t seed = 0; seed < 50; seed++) {
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     rng r = rng_new(seed);
     timeline_pool pool;
     timeline line = {.min = 1};
@@ -113,12 +106,11 @@ TEST(timelines_find_the_first_gap) {
       busy[i][0] = start;
       busy[i][1] = start + duration;
     }
-    arena_free(a);
   }
 }
 
 TEST(a_name_that_does_not_exist_is_answered_with_near_ones) {
-  lab l = lab_topcuoglu();
+  OWN(lab) l = lab_topcuoglu();
   situ_plan *plan;
   situ_error error;
   situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = "heft,hefd"};
@@ -126,7 +118,6 @@ TEST(a_name_that_does_not_exist_is_answered_with_near_ones) {
   assert_non_null(strstr(error.text, "hefd"));
   assert_non_null(strstr(error.text, "did you mean heft"));
   assert_null(plan);
-  lab_free(&l);
 }
 
 enum { DRAWN = 400, MAX_DRAWN = 30 };
@@ -160,8 +151,8 @@ static void draw_priorities(int32_t n, rng *random, double *priority, int32_t *s
 TEST(a_sequence_at_hand_is_as_good_as_priorities) {
   for (uint64_t seed = 0; seed < DRAWN; seed++) {
     rng random = rng_new(seed);
-    lab l = draw_problem(seed, &random);
-    arena *a = arena_new();
+    OWN(lab) l = draw_problem(seed, &random);
+    OWN(arena) *a = arena_new();
     partial_schedule one, other;
     budget b = budget_new(0, 0, NULL, NULL);
     double priority[MAX_DRAWN];
@@ -177,8 +168,6 @@ TEST(a_sequence_at_hand_is_as_good_as_priorities) {
       assert_int_equal(other.device[v], one.device[v]);
       assert_int_equal(other.start_ns[v], one.start_ns[v]);
     }
-    arena_free(a);
-    lab_free(&l);
   }
 }
 
@@ -202,8 +191,8 @@ TEST(a_device_that_takes_an_operator_is_a_candidate) {
   int64_t seen[2] = {0, 0};
   for (uint64_t seed = 0; seed < DRAWN; seed++) {
     rng random = rng_new(seed);
-    lab l = draw_problem(seed, &random);
-    arena *a = arena_new();
+    OWN(lab) l = draw_problem(seed, &random);
+    OWN(arena) *a = arena_new();
     partial_schedule s;
     budget b = budget_new(0, 0, NULL, NULL);
     double priority[MAX_DRAWN];
@@ -212,8 +201,6 @@ TEST(a_device_that_takes_an_operator_is_a_candidate) {
     assert_true(partial_init(&s, l.problem, a));
     s.spare_hosts = seed % 3 == 0;
     list_schedule(&s, &(list_policy){.sequence = sequence, .choose = choose_and_compare, .context = seen}, &b, a);
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(seen[0] > 50 && seen[1] > 1000);
 }
@@ -230,13 +217,11 @@ static double part_of_single(int32_t n_operators, const char *model, int64_t ste
                              .rules = (const char *const[]){rule},
                              .n_rules = 1};
   situ_solve_options solve = {.size = sizeof solve, .solvers = "heft", .max_steps = steps, .no_bounds = true};
-  situ_instance *instance;
-  situ_plan *plan;
+  OWN(situ_instance) *instance = NULL;
+  OWN(situ_plan) *plan = NULL;
   situ_error error;
   if (situ_place(&plan, &instance, &o, &solve, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   double part = (double)plan->value_ns / (double)plan->best_single_ns;
-  situ_plan_free(plan);
-  situ_instance_free(instance);
   return part;
 }
 
@@ -253,7 +238,7 @@ TEST(where_memory_binds_a_large_problem_the_accelerators_still_hold_their_part) 
  * it need not run again. */
 TEST(what_heft_makes_first_is_all_of_a_very_large_problem) {
   for (int32_t n = 200000; n <= 200001; n++) {
-    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     for (int32_t v = 0; v < n; v++) lab_operator(&s, NULL, 5, 0, 0);
     lab_tensor(&s, 0, 3, 1, -1);
     lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_LINK});
@@ -278,7 +263,6 @@ TEST(what_heft_makes_first_is_all_of_a_very_large_problem) {
     }
     assert_int_equal(all, n > 200000);
     assert_true(steps[1] <= steps[0] && (steps[1] == steps[0]) == all); /* as many simulations */
-    lab_free(&s);
   }
 }
 

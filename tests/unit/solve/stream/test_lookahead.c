@@ -39,27 +39,25 @@ static void own_rows(situ_costs *c) {
  * + 18 + 13 = 47), then 3: a 16 + 12 + 11 = 39, b 35 + 13 = 48 -> 39 1 on c (9): 2 on c 27 (a 9 + 18 + 13 = 40), then
  * 3: a 9 + 12 + 11 = 32, b 34, c 46 -> 32 HEFT and lookahead agree on c. */
 TEST(times_by_hand) {
-  lab l = lab_topcuoglu();
+  OWN(lab) l = lab_topcuoglu();
   own_rows(l.costs);
   for (int32_t v = 0; v < 10; v++)
     for (int32_t k = 0; k < 3 && l.graph->source_id[v] > 3; k++) l.costs->time_ns[v * 3 + k] = 0;
   for (int32_t t = 0; t < l.graph->n_tensors; t++)
     for (int32_t k = 0; k < l.problem->n_kinds && l.graph->source_id[l.graph->producer[t]] > 1; k++)
       l.costs->transfer_ns[t][k] = 0;
-  situ_plan *plan = plan_of(l.problem, "lookahead");
+  OWN(situ_plan) *plan = plan_of(l.problem, "lookahead");
   for (int32_t v = 0; v < 10; v++) {
     int32_t id = l.graph->source_id[v], expected = id == 1 || id == 2 ? 2 : 0;
     if (id <= 3) assert_int_equal(situ_plan_device(plan, v), expected);
   }
   assert_int_equal(plan->value_ns, 32);
-  situ_plan_free(plan);
-  lab_free(&l);
 }
 
 /* Task 1 ends first on c (9), but its only child that takes time, 2, runs nowhere but on b, 40 away: 9 + 40 + 5 = 54.
  * On b itself task 1 ends at 16, the child at 21. */
 TEST(a_device_far_from_the_child_is_left_aside) {
-  lab l = lab_topcuoglu();
+  OWN(lab) l = lab_topcuoglu();
   own_rows(l.costs);
   for (int32_t v = 0; v < 10; v++)
     for (int32_t k = 0; k < 3 && l.graph->source_id[v] > 1; k++)
@@ -70,13 +68,11 @@ TEST(a_device_far_from_the_child_is_left_aside) {
       l.costs->transfer_ns[t][k] = user == 2 ? 40 : 0;
     }
   for (int32_t k = 0; k < 2; k++) {
-    situ_plan *plan = plan_of(l.problem, k ? "lookahead" : "cpop,lookahead");
+    OWN(situ_plan) *plan = plan_of(l.problem, k ? "lookahead" : "cpop,lookahead");
     assert_int_equal(plan->value_ns, 21);
     for (int32_t v = 0; v < 10; v++)
       if (l.graph->source_id[v] <= 2) assert_int_equal(situ_plan_device(plan, v), 1);
-    situ_plan_free(plan);
   }
-  lab_free(&l);
 }
 
 /* ---- the plain way ---- */
@@ -183,13 +179,13 @@ TEST(it_places_as_the_rule_says_on_plain_lists) {
                      .unsupported = seed % 2 == 0};
     o.options = (situ_problem_options){
         .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
-    lab l = lab_random(&o);
+    OWN(lab) l = lab_random(&o);
     const situ_problem *p = l.problem;
     for (int64_t i = 0; i < (int64_t)p->n_operators * p->n_classes;
          i++) /* no gap is too short for what has no length */
       if (l.costs->time_ns[i] == 0) l.costs->time_ns[i] = 1;
     if (!p->conflict && p->graph->n_colocations == 0) {
-      arena *a = arena_new();
+      OWN(arena) *a = arena_new();
       rank_costs costs;
       double rank[MAX_N];
       world w = {0};
@@ -217,9 +213,7 @@ TEST(it_places_as_the_rule_says_on_plain_lists) {
       differs_from_heft += !same;
       situ_plan_free(plan);
       situ_plan_free(heft);
-      arena_free(a);
     }
-    lab_free(&l);
   }
   assert_true(differs_from_heft > PROBLEMS / 4);
 }

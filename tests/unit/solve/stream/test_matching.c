@@ -35,7 +35,7 @@ static int64_t weight_of(const matching_graph *g, const int32_t *mate) {
 }
 
 TEST(it_is_the_heaviest_of_all_matchings) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   for (uint64_t seed = 1; seed <= 5000; seed++) {
     rng r = rng_new(seed);
     int32_t n = 1 + (int32_t)rng_below(&r, MAX_N), m = 1 + (int32_t)rng_below(&r, MAX_N), to[MAX_N * MAX_N],
@@ -57,12 +57,11 @@ TEST(it_is_the_heaviest_of_all_matchings) {
     assert_true(matching_find(mate, &g, a));
     assert_int_equal(weight_of(&g, mate), best_from(&g, 0, 0));
   }
-  arena_free(a);
 }
 
 /* On a path 0 - 0 - 1 - 1 - ... of edges 2, 3, 2, 3, ... the edges of weight 3 win, and that is known from afar. */
 TEST(it_turns_round_long_paths) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   static int32_t to[2 * LARGE], mate[LARGE];
   static int64_t start[LARGE + 1], weight[2 * LARGE];
   int64_t edges = 0;
@@ -79,7 +78,6 @@ TEST(it_turns_round_long_paths) {
   assert_true(matching_find(mate, &g, a));
   /* LARGE - 1 edges of 3, or all LARGE of 2, or a mix with one edge less: the first is the most */
   assert_int_equal(weight_of(&g, mate), 3 * (LARGE - 1));
-  arena_free(a);
 }
 
 /* Where every weight is 1 the heaviest matching is a largest one: by augmenting paths without weights. */
@@ -96,7 +94,7 @@ static int32_t augments(const matching_graph *g, int32_t u, int32_t *mate_of, in
 }
 
 TEST(with_equal_weights_it_is_a_largest_one) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   static int32_t to[LARGE_EDGES], mate[LARGE], mate_of[LARGE], seen[LARGE];
   static int64_t start[LARGE + 1], weight[LARGE_EDGES];
   for (uint64_t seed = 1; seed <= 5; seed++) {
@@ -113,7 +111,6 @@ TEST(with_equal_weights_it_is_a_largest_one) {
     assert_true(matching_find(mate, &g, a));
     assert_int_equal(weight_of(&g, mate), size);
   }
-  arena_free(a);
 }
 
 TEST_MAIN

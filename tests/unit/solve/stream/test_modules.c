@@ -18,8 +18,8 @@ static lab draw(uint64_t seed, int32_t n) {
 
 TEST(strands_are_chains_and_numbered_upwards) {
   for (uint64_t seed = 1; seed <= 200; seed++) {
-    lab l = draw(seed, 60);
-    arena *a = arena_new();
+    OWN(lab) l = draw(seed, 60);
+    OWN(arena) *a = arena_new();
     for (int32_t grain = 0; grain < 2; grain++) {
       strand_graph u;
       assert_true(strand_graph_find(&u, l.problem, (strand_grain)grain, a));
@@ -42,8 +42,6 @@ TEST(strands_are_chains_and_numbered_upwards) {
       }
       assert_true(grain == STRANDS_COARSE || inner <= l.graph->n_uses);
     }
-    arena_free(a);
-    lab_free(&l);
   }
 }
 
@@ -73,7 +71,7 @@ TEST(a_double_diamond_has_two_communities) {
                     .total = 18,
                     .next_start = next_start,
                     .next = next};
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   int32_t label[8];
   static const int32_t expected[8] = {0, 0, 0, 0, 1, 1, 1, 1};
   assert_int_equal(modules_communities(label, &g, 1, 8, a), 2);
@@ -86,7 +84,6 @@ TEST(a_double_diamond_has_two_communities) {
     assert_int_equal(m.n, 2);
     assert_memory_equal(m.of, expected, sizeof expected);
   }
-  arena_free(a);
 }
 
 /* Numbers that never fall along an edge make the quotient acyclic, and each module convex. */
@@ -107,8 +104,8 @@ static void hold(const modules *m, const strand_graph *g, int32_t most, uint64_t
 
 TEST(modules_are_convex_and_not_too_large) {
   for (uint64_t seed = 1; seed <= 600; seed++) {
-    lab l = draw(seed, 20 + (int32_t)(seed % 120));
-    arena *a = arena_new();
+    OWN(lab) l = draw(seed, 20 + (int32_t)(seed % 120));
+    OWN(arena) *a = arena_new();
     strand_graph g;
     assert_true(strand_graph_find(&g, l.problem, seed % 2 ? STRANDS_FINE : STRANDS_COARSE, a));
     int32_t *order = ARENA_NEW(a, int32_t, g.n);
@@ -120,8 +117,6 @@ TEST(modules_are_convex_and_not_too_large) {
       assert_true(modules_find(&m, &g, &rules, a));
       hold(&m, &g, rules.max_size, seed);
     }
-    arena_free(a);
-    lab_free(&l);
   }
 }
 

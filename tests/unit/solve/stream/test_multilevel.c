@@ -10,13 +10,11 @@ static int64_t value_by(const char *name, const char *rule) {
                              .rules = (const char *const[]){rule},
                              .n_rules = 1};
   situ_solve_options solve = {.size = sizeof solve, .solvers = name, .max_steps = 100, .no_bounds = true};
-  situ_instance *instance;
-  situ_plan *plan;
+  OWN(situ_instance) *instance = NULL;
+  OWN(situ_plan) *plan = NULL;
   situ_error error;
   if (situ_place(&plan, &instance, &o, &solve, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   int64_t value = plan->value_ns;
-  situ_plan_free(plan);
-  situ_instance_free(instance);
   return value;
 }
 

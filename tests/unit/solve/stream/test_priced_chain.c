@@ -46,8 +46,8 @@ TEST(what_spills_is_nearly_the_best) {
   int32_t best = 0, near = 0, rounds = rounds_of(200);
   for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++) {
     rng r = rng_new(seed);
-    lab s = random_layers(&r);
-    situ_plan *plan;
+    OWN(lab) s = random_layers(&r);
+    OWN(situ_plan) *plan = NULL;
     situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
     o.solvers = "priced_chain";
     assert_int_equal(situ_solve(&plan, s.problem, &o, NULL), SITU_STATUS_OK);
@@ -56,8 +56,6 @@ TEST(what_spills_is_nearly_the_best) {
       fail_msg("seed %d: %lld, %lld is possible", (int)seed, (long long)found, (long long)optimum);
     best += found == optimum;
     near += found * 10 <= optimum * 11;
-    situ_plan_free(plan);
-    lab_free(&s);
   }
   if (best * 2 < rounds || near * 5 < rounds * 4)
     fail_msg("of %d problems the best in %d, near it in %d", (int)rounds, (int)best, (int)near);

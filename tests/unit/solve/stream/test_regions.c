@@ -11,7 +11,7 @@ TEST(without_a_plan_there_is_nothing_to_do) { check_nothing_runs("regions"); }
 TEST(a_whole_region_changes_its_device) {
   enum { ROW = 4, N = 12 };
   for (int32_t links = 0; links < 2; links++) {
-    lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
     int32_t start[N] = {0}, pins[N] = {-1, -1, -1, -1};
     for (int32_t v = 0; v < N; v++) {
       lab_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}[v],
@@ -24,7 +24,6 @@ TEST(a_whole_region_changes_its_device) {
                                          .contention = links ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE});
     for (uint64_t seed = 1; seed <= 20; seed++)
       assert_int_equal(solved_value(s.problem, "regions", 2000, seed, start), 16);
-    lab_free(&s);
   }
 }
 
@@ -35,7 +34,7 @@ TEST(a_whole_region_changes_its_device) {
 TEST(what_repeats_changes_its_device_everywhere) {
   enum { TURNS = 21, N = 3 * TURNS };
   static char names[N][8];
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   int32_t start[N] = {0}, pins[N];
   for (int32_t v = 0; v < N; v++) {
     bool is_a = v % 3 == 0;
@@ -51,7 +50,6 @@ TEST(what_repeats_changes_its_device_everywhere) {
   lab_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .pins = pins});
   for (uint64_t seed = 1; seed <= 20; seed++)
     assert_int_equal(solved_value(s.problem, "regions", 500, seed, start), 354);
-  lab_free(&s);
 }
 
 TEST(constraints_are_kept_and_small_problems_solved) { check_small_streams("heft,single", "regions", 80); }

@@ -8,8 +8,8 @@
  * 1, a byte a nanosecond between them. With d first: d ends at 7, a at 11, b starts at 14, c ends at 25. a has 18 ns to
  * the end of everything, d 7: with a first b starts at 7 and c ends at 18, d at 11. */
 TEST(the_best_placement_is_dispatched_anew) {
-  lab s = lab_new();
-  arena *a = arena_new();
+  OWN(lab) s = lab_new();
+  OWN(arena) *a = arena_new();
   budget limit = budget_new(10, 0, NULL, NULL);
   incumbent best;
   lab_device(&s, 1000, -1, true);
@@ -34,8 +34,6 @@ TEST(the_best_placement_is_dispatched_anew) {
   assert_int_equal(sequence_offer(&run), SITU_STATUS_OK);
   assert_int_equal(best.value_ns, 18);
   assert_int_equal(best.best.order[0], 0);
-  arena_free(a);
-  lab_free(&s);
 }
 
 TEST_MAIN

@@ -91,8 +91,8 @@ TEST(boundaries_are_where_one_operator_parts_the_graph) {
                      .density = 0.1 + 0.1 * (double)(seed % 9),
                      .n_colocations = seed % 5 == 0 ? 1 : 0,
                      .options = {.execution = SITU_EXECUTION_STREAM}};
-    lab l = lab_random(&o);
-    arena *a = arena_new();
+    OWN(lab) l = lab_random(&o);
+    OWN(arena) *a = arena_new();
     chain c;
     assert_true(chain_find(&c, l.problem, 1000, 0, a));
     check_chain(&c, l.graph);
@@ -115,8 +115,6 @@ TEST(boundaries_are_where_one_operator_parts_the_graph) {
     assert_true(chain_find(&few, l.problem, 3, 12, a));
     assert_true(few.n <= 3);
     check_chain(&few, l.graph);
-    arena_free(a);
-    lab_free(&l);
   }
   if (getenv("SITU_TELL")) printf("%d of 3000 graphs have one beginning and one end\n", (int)closed);
   assert_true(closed > rounds_of(200));
@@ -133,11 +131,11 @@ static situ_instance *open_instance(const char *model, const char *platform, con
 
 /* Each layer has two: attention and feed-forward part, each closed by its addition. Rotary tables do not tie them. */
 TEST(a_transformer_is_a_chain_of_half_layers) {
-  situ_instance *instance =
+  OWN(situ_instance) *instance =
       open_instance("builtin:llama?layers=6&hidden=64&heads=4&kv_heads=2&ffn=128&vocab=100", "cpu+2*a100-80g", NULL);
   const situ_problem *p = situ_instance_problem(instance);
   const situ_graph *g = p->graph;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   chain c;
   assert_true(chain_find(&c, p, 1000, 0, a));
   check_chain(&c, g);
@@ -155,16 +153,14 @@ TEST(a_transformer_is_a_chain_of_half_layers) {
       assert_true(c.element[situ_graph_find(g, name)] < c.element[half]);
     }
   }
-  arena_free(a);
-  situ_instance_free(instance);
 }
 
 /* ---- servers ---- */
 
 TEST(equal_servers_and_devices_are_found) {
-  situ_instance *instance = open_instance(
+  OWN(situ_instance) *instance = open_instance(
       "builtin:resnet50", "2*(cpu+4*a100-80g@nvlink)+3*(cpu+2*v100-16g)+(cpu+2*v100-16g)@ethernet-1g", NULL);
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   server_type *types;
   int32_t n;
   assert_true(server_types_find(&types, &n, situ_instance_problem(instance), a));
@@ -176,8 +172,6 @@ TEST(equal_servers_and_devices_are_found) {
   assert_int_equal(types[1].n_servers, 3);
   assert_int_equal(types[1].n_types, 2);
   assert_int_equal(types[2].n_servers, 1);
-  arena_free(a);
-  situ_instance_free(instance);
 }
 
 /* ---- the dynamic program ---- */
@@ -292,13 +286,12 @@ static void try_all(search *s, int32_t e, bool only_kind) {
 }
 
 static int64_t solved_by(const situ_problem *p, const char *name) {
-  situ_plan *plan;
+  OWN(situ_plan) *plan = NULL;
   situ_error error;
   situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = name};
   must(situ_solve(&plan, p, &o, &error), &error);
   int64_t value = plan->value_ns;
   assert_true(plan->lower_bound_ns <= value);
-  situ_plan_free(plan);
   return value;
 }
 
@@ -308,8 +301,8 @@ static void compare(situ_problem_options options, int32_t seeds, bool memory) {
   seeds = rounds_of(seeds);
   int32_t equal_to_all = 0, plans = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
-    lab x = small_random(seed, options, memory);
-    arena *a = arena_new();
+    OWN(lab) x = small_random(seed, options, memory);
+    OWN(arena) *a = arena_new();
     chain c;
     assert_true(chain_find(&c, x.problem, 1000, 0, a));
     assert_int_equal(c.n, x.problem->n_operators);
@@ -326,8 +319,6 @@ static void compare(situ_problem_options options, int32_t seeds, bool memory) {
                (long long)value);
     plans += value != SITU_NEVER_NS;
     equal_to_all += value != SITU_NEVER_NS && c.n <= 5 && value == s.best_of_all_ns;
-    arena_free(a);
-    lab_free(&x);
   }
   assert_true(plans > seeds / 4);
   if (getenv("SITU_TELL")) printf("%d plans, %d optimal among all placements\n", (int)plans, (int)equal_to_all);
@@ -359,10 +350,10 @@ TEST(a_small_language_model_gets_the_best_plan) {
   for (int32_t throughput = 0; throughput < 2; throughput++) {
     situ_problem_options o = {.size = sizeof(situ_problem_options),
                               .objective = throughput ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY};
-    situ_instance *instance =
+    OWN(situ_instance) *instance =
         open_instance("builtin:llama?layers=3&hidden=2048&heads=16&kv_heads=4&ffn=4096&vocab=4000",
                       "(2*a100-80g@nvlink)+(v100-16g)@ethernet-10g", &o);
-    situ_problem *p;
+    OWN(situ_problem) *p = NULL;
     situ_error error;
     const situ_problem *whole = situ_instance_problem(instance);
     /* memory for about half of the weights on a device, so that one is not enough */
@@ -375,12 +366,12 @@ TEST(a_small_language_model_gets_the_best_plan) {
     for (int32_t d = 0; d < 3; d++) devices[d] = whole->platform->devices[d];
     for (int32_t l = 0; l < n_links; l++) links[l] = situ_platform_link(whole->platform, l);
     for (int32_t d = 0; d < 3; d++) devices[d].memory_bytes = weights / 2 + (throughput ? 200000000 : 50000000);
-    situ_platform *platform;
-    situ_costs *costs;
+    OWN(situ_platform) *platform = NULL;
+    OWN(situ_costs) *costs = NULL;
     must(platform_new(&platform, "small", devices, 3, links, n_links, &error), &error);
     must(situ_costs_estimate(&costs, whole->graph, platform, NULL, &error), &error);
     must(situ_problem_pose(&p, whole->graph, platform, costs, &o, &error), &error);
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     chain c;
     assert_true(chain_find(&c, p, 1000, throughput ? 64 * 3 : 0, a));
     if (c.n > 120) fail_msg("%d elements", (int)c.n);
@@ -394,11 +385,6 @@ TEST(a_small_language_model_gets_the_best_plan) {
     assert_true(s.best_ns < SITU_NEVER_NS);
     if (getenv("SITU_TELL")) printf("%d elements, best %lld\n", (int)c.n, (long long)s.best_ns);
     assert_int_equal(solved(p), s.best_ns);
-    arena_free(a);
-    situ_problem_free(p);
-    situ_costs_free(costs);
-    situ_platform_free(platform);
-    situ_instance_free(instance);
   }
 }
 
@@ -406,8 +392,8 @@ TEST(a_small_language_model_gets_the_best_plan) {
  * devices finds no plan that fits; split over servers first, it does, and it gains over a chain of devices by running a
  * layer on both devices of a server. */
 TEST(servers_that_spread_their_layers_are_faster_than_chains_of_devices) {
-  situ_instance *instance = open_instance("builtin:llama?layers=16&hidden=4096&heads=32&kv_heads=8&ffn=11008",
-                                          "4*(2*a100-80g@nvlink)@ethernet-25g", NULL);
+  OWN(situ_instance) *instance = open_instance("builtin:llama?layers=16&hidden=4096&heads=32&kv_heads=8&ffn=11008",
+                                               "4*(2*a100-80g@nvlink)@ethernet-25g", NULL);
   const situ_problem *whole = situ_instance_problem(instance);
   situ_device devices[8];
   situ_link links[64];
@@ -420,9 +406,9 @@ TEST(servers_that_spread_their_layers_are_faster_than_chains_of_devices) {
     devices[d].memory_bytes = weights * 3 / 16;
   }
   for (int32_t l = 0; l < n_links; l++) links[l] = situ_platform_link(whole->platform, l);
-  situ_platform *platform;
-  situ_costs *costs;
-  situ_problem *p;
+  OWN(situ_platform) *platform = NULL;
+  OWN(situ_costs) *costs = NULL;
+  OWN(situ_problem) *p = NULL;
   situ_error error;
   must(platform_new(&platform, "tight", devices, 8, links, n_links, &error), &error);
   must(situ_costs_estimate(&costs, whole->graph, platform, NULL, &error), &error);
@@ -434,10 +420,6 @@ TEST(servers_that_spread_their_layers_are_faster_than_chains_of_devices) {
   assert_true(chain_of_devices < SITU_NEVER_NS);
   assert_true(spread < chain_of_devices);
   assert_true(spread < list);
-  situ_problem_free(p);
-  situ_costs_free(costs);
-  situ_platform_free(platform);
-  situ_instance_free(instance);
 }
 
 TEST_MAIN

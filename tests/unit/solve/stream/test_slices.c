@@ -21,14 +21,12 @@ static void place_by(outcome *out, const char *name, const char *rule, const int
                              .n_rules = 1,
                              .problem = &problem};
   situ_solve_options solve = {.size = sizeof solve, .solvers = name, .max_steps = 400, .no_bounds = true};
-  situ_instance *instance;
-  situ_plan *plan;
+  OWN(situ_instance) *instance = NULL;
+  OWN(situ_plan) *plan = NULL;
   situ_error error;
   if (situ_place(&plan, &instance, &o, &solve, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   out->value_ns = plan->value_ns;
   for (int32_t v = 0; v < N_OPERATORS; v++) out->device[v] = plan->device[v];
-  situ_plan_free(plan);
-  situ_instance_free(instance);
 }
 
 static outcome a, b;

@@ -10,7 +10,7 @@ static const situ_problem_options FREE_LINKS = {.execution = SITU_EXECUTION_STRE
  * v and w, and ends first on device 1: 9. Then v ends at 9 + 20 + 5 = 34 on device 0, at 39 or later on device 1. With
  * u and v on device 0 all ends at 15. */
 TEST(the_local_optimum_of_heft_is_left) {
-  lab s = lab_mesh(2, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(2, SITU_UNLIMITED_BYTES);
   int64_t times[3][2] = {{10, 9}, {5, 30}, {30, 10}};
   for (int32_t v = 0; v < 3; v++) {
     lab_operator(&s, (const char *[]){"u", "v", "w"}[v], 0, 0, 0);
@@ -22,7 +22,6 @@ TEST(the_local_optimum_of_heft_is_left) {
   assert_int_equal(solved_value(s.problem, "heft", 0, 1, NULL), 34);
   for (uint64_t seed = 1; seed <= 20; seed++)
     assert_int_equal(solved_value(s.problem, "heft,tabu", 40, seed, NULL), 15);
-  lab_free(&s);
 }
 
 /* x0 to x3 take 10 on device 0 and 4 on device 1. Each x sends the next one 20 bytes, and nothing through a p of 1,
@@ -32,7 +31,7 @@ TEST(the_local_optimum_of_heft_is_left) {
  * back is the best. */
 TEST(the_way_back_is_forbidden_while_a_valley_is_crossed) {
   enum { X = 4, N = 2 * X - 1 };
-  lab s = lab_mesh(3, SITU_UNLIMITED_BYTES);
+  OWN(lab) s = lab_mesh(3, SITU_UNLIMITED_BYTES);
   int32_t pins[N], start[N];
   for (int32_t v = 0; v < N; v++) { /* x0 p0 x1 p1 x2 p2 x3 */
     lab_operator(&s, (const char *[]){"x0", "p0", "x1", "p1", "x2", "p2", "x3"}[v], 0, 0, 0);
@@ -55,7 +54,6 @@ TEST(the_way_back_is_forbidden_while_a_valley_is_crossed) {
   assert_int_equal(solved_value(s.problem, "single", 1, 1, start), 43);
   for (uint64_t seed = 1; seed <= 20; seed++) /* with no way forbidden 30 steps are enough for 8 of the 20 */
     assert_int_equal(solved_value(s.problem, "tabu", 30, seed, start), 19);
-  lab_free(&s);
 }
 
 /* On one device the value is the sum of times: 1 + 2 + 3. With every operator pinned it is what the pins make it: 1 + 6
@@ -63,14 +61,13 @@ TEST(the_way_back_is_forbidden_while_a_valley_is_crossed) {
 TEST(a_search_with_nothing_to_move_ends) {
   int32_t pins[] = {0, 1, 0};
   for (int32_t n_devices = 1; n_devices <= 2; n_devices++) {
-    lab s = lab_mesh(n_devices, SITU_UNLIMITED_BYTES);
+    OWN(lab) s = lab_mesh(n_devices, SITU_UNLIMITED_BYTES);
     for (int32_t v = 0; v < 3; v++) lab_operator(&s, (const char *[]){"a", "b", "c"}[v], 1 + v, 0, 0);
     lab_tensor(&s, 0, 6, 1, -1);
     situ_problem_options o = FREE_LINKS;
     if (n_devices == 2) o.pins = pins;
     lab_pose(&s, &o);
     assert_int_equal(solved_value(s.problem, "tabu", 100, 1, NULL), n_devices == 1 ? 6 : 9);
-    lab_free(&s);
   }
 }
 

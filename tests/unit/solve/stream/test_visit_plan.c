@@ -36,14 +36,12 @@ static situ_plan *plan_of(const situ_problem *p, bool no_bounds) {
 }
 
 TEST(the_plan_has_operators_where_the_bound_has_them) {
-  lab l = residual(290);
+  OWN(lab) l = residual(290);
   assert_int_equal(brute_force(l.problem, NULL), 130);
-  situ_plan *plan = plan_of(l.problem, false);
+  OWN(situ_plan) *plan = plan_of(l.problem, false);
   assert_int_equal(plan->value_ns, 130);
   assert_int_equal(plan->lower_bound_ns, 130);
   for (int32_t v = 0; v < 4; v++) assert_int_equal(situ_plan_device(plan, v), v == 0 || v == 3);
-  situ_plan_free(plan);
-  lab_free(&l);
 }
 
 /* Without bounds there are no labels, and where everything fits (4 x 5 = 20 ns) there is no path: the plan is HEFT's.

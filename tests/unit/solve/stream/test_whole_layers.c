@@ -24,13 +24,11 @@ static double times_as_fast_as_one_device(const char *model, const char *platfor
                              .read = &(situ_read_options){
                                  .size = sizeof(situ_read_options), .training = true, .optimizer = SITU_OPTIMIZER_SGD}};
   situ_solve_options solve = {.size = sizeof(situ_solve_options), .solvers = "layers", .no_bounds = true};
-  situ_instance *instance;
-  situ_plan *plan;
+  OWN(situ_instance) *instance = NULL;
+  OWN(situ_plan) *plan = NULL;
   situ_error error;
   if (situ_place(&plan, &instance, &o, &solve, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   double ratio = (double)plan->best_single_ns / (double)plan->value_ns;
-  situ_plan_free(plan);
-  situ_instance_free(instance);
   return ratio;
 }
 
@@ -78,7 +76,7 @@ static lab random_layers(uint64_t seed) {
 
 /* The least value of all plans in which every device has one interval of whole layers. */
 static int64_t best_of_intervals(const situ_problem *p) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   simulator *s = simulator_new(p, a);
   int64_t best = SITU_NEVER_NS;
   for (int32_t code = 0; code < 243; code++) { /* 3^5 */
@@ -93,21 +91,18 @@ static int64_t best_of_intervals(const situ_problem *p) {
     int64_t value = runs == n_used ? simulator_run(s, &(placement){.device = device}, false).value_ns : best;
     if (value < best) best = value;
   }
-  arena_free(a);
   return best;
 }
 
 /* Five steps: one for each number of devices, and what must be valued before. */
 TEST(intervals_of_whole_layers_are_the_best_of_all) {
   for (uint64_t seed = 0; seed < 60; seed++) {
-    lab l = random_layers(seed);
+    OWN(lab) l = random_layers(seed);
     situ_solve_options o = {.size = sizeof o, .solvers = "layers", .max_steps = 5, .no_bounds = true};
-    situ_plan *plan;
+    OWN(situ_plan) *plan = NULL;
     situ_error error = {0};
     if (situ_solve(&plan, l.problem, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
     if (plan->value_ns > best_of_intervals(l.problem)) fail_msg("seed %d", (int)seed);
-    situ_plan_free(plan);
-    lab_free(&l);
   }
 }
 
@@ -120,7 +115,7 @@ static int32_t device_of_people(const char *name, int32_t n_layers) {
 /* Wu et al., 2016, section 3.3: a layer of the encoder and of the decoder on each GPU, attention with the first layer
  * of the decoder, the softmax on the last. */
 static int64_t value_of_people(const situ_problem *p, int32_t n_layers) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   int32_t *device = ARENA_NEW(a, int32_t, p->n_operators), *order = ARENA_NEW(a, int32_t, p->n_operators);
   simulator *s = simulator_new(p, a);
   for (int32_t v = 0; v < p->n_operators; v++) device[v] = device_of_people(p->graph->name[v], n_layers);
@@ -128,7 +123,6 @@ static int64_t value_of_people(const situ_problem *p, int32_t n_layers) {
   assert_true(sequence_find(order, s, p, device, a));
   simulation found = simulator_run(s, &(placement){.device = device, .order = order}, true);
   assert_int_equal(found.excess_bytes, 0);
-  arena_free(a);
   return found.value_ns;
 }
 
@@ -141,21 +135,19 @@ TEST(auto_is_never_behind_the_layout_of_people_on_a_large_network) {
                              .read = &(situ_read_options){
                                  .size = sizeof(situ_read_options), .training = true, .optimizer = SITU_OPTIMIZER_SGD}};
   situ_solve_options solve = {.size = sizeof(situ_solve_options), .max_steps = 100, .no_bounds = true};
-  situ_instance *instance;
-  situ_plan *plan;
+  OWN(situ_instance) *instance = NULL;
+  OWN(situ_plan) *plan = NULL;
   situ_error error;
   if (situ_place(&plan, &instance, &o, &solve, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   const situ_problem *p = situ_instance_problem(instance);
   assert_true(solve_is_large(p));
   assert_true(plan->value_ns <= value_of_people(p, 4));
-  situ_plan_free(plan);
-  situ_instance_free(instance);
 }
 
 /* The same with layers on the first `on` of two GPUs and the host, attention and what has no layer's name on the host.
  */
 static int64_t value_with_attention_on_the_host(const situ_problem *p, int32_t n_layers, int32_t on) {
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   int32_t *device = ARENA_ZERO(a, int32_t, p->n_operators), *order = ARENA_NEW(a, int32_t, p->n_operators);
   simulator *s = simulator_new(p, a);
   for (int32_t v = 0; v < p->n_operators; v++) {
@@ -168,7 +160,6 @@ static int64_t value_with_attention_on_the_host(const situ_problem *p, int32_t n
   assert_true(sequence_find(order, s, p, device, a));
   simulation found = simulator_run(s, &(placement){.device = device, .order = order}, true);
   assert_int_equal(found.excess_bytes, 0);
-  arena_free(a);
   return found.value_ns;
 }
 
@@ -183,8 +174,8 @@ TEST(what_fills_the_accelerators_is_left_to_the_host) {
                              .read = &(situ_read_options){
                                  .size = sizeof(situ_read_options), .training = true, .optimizer = SITU_OPTIMIZER_SGD}};
   situ_solve_options solve = {.size = sizeof solve, .solvers = "families", .max_steps = 10, .no_bounds = true};
-  situ_instance *instance;
-  situ_plan *plan;
+  OWN(situ_instance) *instance = NULL;
+  OWN(situ_plan) *plan = NULL;
   situ_error error;
   if (situ_place(&plan, &instance, &o, &solve, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   const situ_problem *p = situ_instance_problem(instance);
@@ -202,8 +193,6 @@ TEST(what_fills_the_accelerators_is_left_to_the_host) {
     n_attention += attends;
   }
   assert_true(n_layers > 1000 && n_attention > 100);
-  situ_plan_free(plan);
-  situ_instance_free(instance);
 }
 
 TEST_MAIN

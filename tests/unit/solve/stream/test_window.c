@@ -26,9 +26,9 @@ static lab draw(uint64_t seed) {
 TEST(a_window_of_everything_is_solved_as_by_brute_force) {
   int32_t solved = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(2000); seed++) {
-    lab l = draw(seed);
+    OWN(lab) l = draw(seed);
     const situ_problem *p = l.problem;
-    arena *a = arena_new();
+    OWN(arena) *a = arena_new();
     strand_graph g;
     window *w = ARENA_NEW(a, window, 1);
     int32_t strand[8];
@@ -54,22 +54,20 @@ TEST(a_window_of_everything_is_solved_as_by_brute_force) {
         }
       assert_int_equal(simulator_run(s, &(placement){.device = device, .order = order}, false).value_ns, best.value_ns);
     }
-    arena_free(a);
-    lab_free(&l);
   }
   assert_true(solved > rounds_of(1000));
 }
 
 /* Device 0 is busy to 10, device 1 to 0; the strand takes 4 on either; from its end it takes 9 on 0 and 17 on 1. */
 TEST(a_context_moves_the_choice) {
-  lab l = draw(2);
+  OWN(lab) l = draw(2);
   window w = {.problem = l.problem, .n = 1, .n_devices = 2, .group = {-1}};
   w.time_ns[0][0] = w.time_ns[0][1] = 4;
   w.free_ns[0] = 10;
   w.leave_ns[0][0] = 9;
   w.leave_ns[0][1] = 17;
   for (int32_t m = 0; m < WINDOW_DEVICES; m++) w.room_bytes[m] = INT64_MAX;
-  arena *a = arena_new();
+  OWN(arena) *a = arena_new();
   window_schedule best;
   int64_t nodes;
   assert_true(window_search(&w, WINDOW_FAR_NS, INT64_MAX, keep_least, &best, &nodes, a));
@@ -84,13 +82,11 @@ TEST(a_context_moves_the_choice) {
   best.device[0] = -1;
   assert_true(window_search(&w, WINDOW_FAR_NS, INT64_MAX, keep_least, &best, &nodes, a));
   assert_int_equal(best.device[0], l.problem->memory_of[0] == l.problem->memory_of[1] ? -1 : 1);
-  arena_free(a);
-  lab_free(&l);
 }
 
 /* The same window later in time, with a longer way to the end, has the same signature. */
 TEST(windows_that_differ_by_a_shift_are_alike) {
-  lab l = draw(4);
+  OWN(lab) l = draw(4);
   window w = {.problem = l.problem, .n = 1, .n_devices = 2, .group = {-1}};
   static uint8_t one[WINDOW_SIGNATURE], other[WINDOW_SIGNATURE];
   for (int32_t d = 0; d < 2; d++) {
@@ -109,7 +105,6 @@ TEST(windows_that_differ_by_a_shift_are_alike) {
   w.leave_ns[0][1]++;
   window_signature(&w, other);
   assert_true(memcmp(one, other, n) != 0);
-  lab_free(&l);
 }
 
 TEST_MAIN
