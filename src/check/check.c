@@ -5,7 +5,6 @@
 #include "base/disjoint.h"
 #include "check/check_certificate.h"
 #include "check/check_claims.h"
-#include "check/check_single.h"
 
 #define ADDRESS(NAME) &NAME##_model_rule,
 static const model_rule *const rules[] = {MODEL_RULE_ROWS(ADDRESS) NULL};

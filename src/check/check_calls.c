@@ -1,7 +1,6 @@
 /* The judge of calls: the latency recurrence, from the calls that the plan gives. Sums of times saturate. */
 #include "base/checked.h"
 #include "base/fail.h"
-#include "check/check_pipeline.h"
 #include "check/model_rules.h"
 
 /* Calls and operators of hosts are units. A unit is known by the operator that comes first in it. */

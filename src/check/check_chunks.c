@@ -1,4 +1,4 @@
-#include "check/check_chunks.h"
+#include "check/model_rules.h"
 
 #include "base/checked.h"
 #include "base/fail.h"

@@ -1,7 +1,7 @@
 /* The judge of memory over time in a stream schedule: every byte that arrives or leaves is an event; events are sorted
  * by memory and time, departures before arrivals, and added up: fewer than 2^33 changes of less than 2^63 bytes, with
  * weights of every operator in every copy's memory, so all sums fit 128 bits whatever a plan states. */
-#include "check/check_memory.h"
+#include "check/model_rules.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,9 @@
 /* The judge of pipelines: loads, contiguity and memory. Sums of times and bytes saturate; numbers of two devices or
  * memories are below SITU_MAX_DEVICES squared, 2^24. */
-#include "check/check_pipeline.h"
+#include "check/model_rules.h"
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "check/check_chunks.h"
-#include "check/model_rules.h"
 #include "platform/routes.h"
 
 /* What each device and channel has to do for one input. */

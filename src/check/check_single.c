@@ -1,11 +1,9 @@
 /* The judge of the yardstick: the best value of a device that runs everything alone. Pins and limits are left aside;
  * support, memory and devices that have to stay unused count. Times saturate. docs/model.md, "Best single device" */
-#include "check/check_single.h"
+#include "check/model_rules.h"
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "check/check_memory.h"
-#include "check/check_pipeline.h"
 
 /* Whether an earlier device that may be used gives the same value and has as much room. */
 static bool has_twin(const judge *j, int32_t d) {

@@ -6,9 +6,7 @@
 #include "base/checked.h"
 #include "base/compare.h"
 #include "base/fail.h"
-#include "check/check_memory.h"
 #include "check/check_overlap.h"
-#include "check/check_pipeline.h"
 #include "check/model_rules.h"
 
 /* A hop as an interval on its channel. */

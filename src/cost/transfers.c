@@ -1,27 +1,19 @@
 #include "base/checked.h"
-#include "base/compare.h"
 #include "base/contracts.h"
 #include "base/fail.h"
+#include "base/sort.h"
 #include "cost/cost_models.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
 #include "platform/routes.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-typedef struct keyed {
-  int64_t key;
-  int32_t tensor;
-} keyed;
-
-COMPARATOR(by_key, keyed, UP(key) UP(tensor))
 
 /* Sorts the tensors by key. Returns the number of distinct keys. */
 static int32_t sort_tensors(keyed *all, const int64_t *key, int32_t n) {
   int32_t n_keys = 0;
   for (int32_t t = 0; t < n; t++) all[t] = (keyed){key[t], t};
-  if (n > 0) qsort(all, (size_t)n, sizeof *all, by_key);
+  sort_keyed(all, n);
   for (int32_t i = 0; i < n; i++) n_keys += i == 0 || all[i].key != all[i - 1].key;
   return n_keys;
 }
@@ -57,7 +49,7 @@ static situ_status make(situ_costs **out, const situ_graph *g, const situ_platfo
   int64_t *row = c->transfer_rows - c->n_kinds;
   for (int32_t i = 0; i < g->n_tensors; i++) {
     if (i == 0 || all[i].key != all[i - 1].key) fill_row(row += c->n_kinds, all[i].key, hop, &kinds, p);
-    c->transfer_ns[all[i].tensor] = row;
+    c->transfer_ns[all[i].at] = row;
   }
   costs_find_extremes(c);
   *out = c;

@@ -1,4 +1,4 @@
-#include "partition/device_cut.h"
+#include "partition/part_search.h"
 
 #include <string.h>
 

@@ -5,8 +5,6 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/rng.h"
-#include "partition/device_cut.h"
-#include "partition/part_sequence.h"
 
 enum { MAX_REPAIRS = 12, MAX_DRY_RESTARTS = 32, MAX_FIRST = 4, CUT_STEPS = 64 };
 

@@ -1,4 +1,4 @@
-#include "partition/part_sequence.h"
+#include "partition/part_search.h"
 
 #include <string.h>
 

@@ -3,28 +3,19 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/sort.h"
 #include "report/report.h"
-
-typedef struct ranked {
-  int64_t work_ns;
-  int32_t part;
-} ranked;
-
-static int by_work(const void *a, const void *b) {
-  const ranked *x = a, *y = b;
-  return x->work_ns != y->work_ns ? (x->work_ns > y->work_ns ? -1 : 1) : (x->part > y->part) - (x->part < y->part);
-}
 
 /* The parts with most work get column 0, the others -1. */
 static bool choose_parts(chart *c, const situ_explanation *why, arena *a) {
-  ranked *rank = ARENA_NEW(a, ranked, c->n);
+  keyed *rank = ARENA_NEW(a, keyed, c->n);
   if (!rank) return false;
   for (int32_t k = 0; k < c->n; k++) {
-    rank[k] = (ranked){situ_explanation_part(why, k).work_ns, k};
+    rank[k] = (keyed){-situ_explanation_part(why, k).work_ns, k};
     c->column[k] = -1;
   }
-  if (c->n > 1) qsort(rank, (size_t)c->n, sizeof *rank, by_work);
-  for (int32_t k = 0; k < c->n && k < CHART_PARTS; k++) c->column[rank[k].part] = 0;
+  sort_keyed(rank, c->n);
+  for (int32_t k = 0; k < c->n && k < CHART_PARTS; k++) c->column[rank[k].at] = 0;
   return true;
 }
 

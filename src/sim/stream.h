@@ -1,14 +1,5 @@
-/* sim/stream.h - the stream model (docs/model.md): the state of a run, by concern, shared by the files of the model.
- *
- * - stream.c: the placement as chains; the single pass without contention
- * - stream_link.c: the event-driven run with contention on channels; sequences by priority
- * - stream_serial.c: the run with overlap none
- * - stream_checkpoints.c: the state of an event-driven run at some instants, from which another may continue
- * - stream_memory.c: memory over time, after any run
- * - stream_run.c: set-up; one run and its results
- * - stream_base.c: runs that reuse the common part of an earlier run, and end early if they are too long
- * - stream_plan.c: the whole plan
- * - stream_model.c: the row of the model */
+/* sim/stream.h - the stream model (docs/model.md): the state of a run, by concern, and what the files of the model do
+ * with it. stream_model.c is its row. */
 #ifndef SITU_SIM_STREAM_H
 #define SITU_SIM_STREAM_H
 
@@ -39,7 +30,7 @@ typedef struct stream_event {
   int32_t who; /* a device, or n_devices + a channel */
 } stream_event;
 
-typedef struct stream_checkpoints stream_checkpoints; /* stream_checkpoints.h */
+typedef struct stream_checkpoints stream_checkpoints; /* stream_checkpoints.c */
 typedef struct stream_memory stream_memory;           /* stream_memory.c */
 
 /* The event-driven run with contention link; all NULL without it. */
@@ -106,6 +97,8 @@ typedef struct stream {
   stream_memory *memory;
 } stream;
 
+/* ---- stream.c: the placement as chains; the single pass without contention ---- */
+
 /* The maximum number of copies of tensors in other memories that any placement needs. */
 int64_t stream_max_sendings(const stream *s);
 
@@ -115,5 +108,82 @@ void stream_chain(stream *s, const placement *where);
 /* One pass over the order, contention none, from position `first` on; earlier operators are done, later ones have
  * finish_ns -1. False if an input comes later in the order, a time is SITU_NEVER_NS, or the run is stopped. */
 bool stream_run_free(stream *s, const placement *where, int32_t first);
+
+/* ---- stream_link.c: the event-driven run with contention on channels; sequences by priority ---- */
+
+/* Allocates for runs; false without memory. */
+bool stream_link_make(stream *s, arena *a);
+
+/* Runs the chains; returns whether the run completed. Fills start_ns, finish_ns. */
+bool stream_run_link(stream *s);
+/* The same from the end of an instant on. */
+bool stream_continue(stream *s);
+
+/* The same, but each device picks the ready operator of highest priority: see simulator_dispatch. */
+int64_t stream_run_dispatch(void *model, const int32_t *device, const double *priority, int32_t *order,
+                            int64_t limit_ns);
+
+/* ---- stream_serial.c: the run with overlap none ---- */
+
+/* Runs the chains in order, each operator followed by the transfers of its outputs. Returns whether the run completed:
+ * false if an input comes later in the order, an operator cannot run on its device, or the run is stopped. Fills
+ * start_ns, finish_ns and the sendings, as stream_run_link does. O(V + E + hops). */
+bool stream_run_serial(stream *s);
+
+/* ---- stream_checkpoints.c: the state of an event-driven run at the end of some instants, from which another may
+ * continue ---- */
+
+typedef struct stream_checkpoint stream_checkpoint;
+
+/* Allocates; NULL without memory. */
+stream_checkpoints *stream_checkpoints_new(const stream *s, arena *a);
+/* Saves a checkpoint after the instant now_ns if enough operators have ended since the last one. */
+void stream_checkpoints_save(stream *s, int64_t now_ns);
+bool stream_checkpoints_empty(const stream_checkpoints *c);
+/* The last checkpoint before a time, NULL if there is none; the time of a checkpoint. */
+const stream_checkpoint *stream_checkpoints_before(const stream_checkpoints *c, int64_t time_ns);
+int64_t stream_checkpoint_ns(const stream_checkpoint *point);
+/* Drops all checkpoints after `point`, or all if it is NULL. */
+void stream_checkpoints_cut(stream_checkpoints *c, const stream_checkpoint *point);
+/* Restores the state of a checkpoint, except the user lists, which the caller restores. */
+void stream_restore(stream *s, const stream_checkpoint *point);
+
+/* ---- stream_memory.c: memory over time, after any run ---- */
+
+/* Allocates for the memory of runs; NULL without memory. */
+stream_memory *stream_memory_new(const stream *s, arena *a);
+
+/* After a complete run: finds the peaks, and returns the bytes over the limits, summed over memories. */
+int64_t stream_follow_memory(stream *s, const placement *where);
+/* [memory] the result, borrowed until the next call. */
+const int64_t *stream_peak_bytes(const stream *s);
+
+/* The complete history in the form of simulator_memory; the array lives in the arena. NO_MEMORY or OK. */
+situ_status stream_log_memory(stream *s, const placement *where, memory_change **out, int64_t *n, arena *a,
+                              situ_error *error);
+
+/* ---- stream_run.c: set-up; one run and its results ---- */
+
+/* execution_model.make and .run */
+void *stream_make(const situ_problem *problem, arena *a);
+void stream_run(void *model, const placement *where, bool memory, simulation *out);
+
+/* The results of a complete run. */
+void stream_report(stream *s, const placement *where, bool memory, simulation *out);
+
+/* ---- stream_base.c: runs that reuse the common part of an earlier run, and end early if they are too long:
+ * docs/theory/models/trial_runs.md ---- */
+
+/* execution_model.base_new, .run_base and .run_below */
+void *stream_base_new(void *model, arena *a);
+void stream_run_base(void *model, void *base, const placement *where, bool memory, simulation *out);
+void stream_run_below(void *model, void *base, const placement *where, bool memory, int64_t limit_ns, simulation *out);
+
+/* ---- stream_plan.c: the whole plan ---- */
+
+/* execution_model.plan and .memory */
+situ_status stream_fill_plan(void *model, const placement *where, situ_plan *plan, situ_error *error);
+situ_status stream_report_memory(void *model, const placement *where, memory_change **out, int64_t *n, arena *a,
+                                 situ_error *error);
 
 #endif

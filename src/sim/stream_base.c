@@ -9,15 +9,12 @@
  * follow on the same device and users of its tensors, without contention. A start at or after the limit minus
  * the tail ends the run. The tail of the last operator to end is at least its time, so a run is stopped exactly if its
  * value is at least the limit. docs/theory/models/trial_runs.md. */
-#include "sim/stream_base.h"
+#include "sim/stream.h"
 
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/contracts.h"
-#include "sim/stream_checkpoints.h"
-#include "sim/stream_link.h"
-#include "sim/stream_run.h"
 
 typedef struct stream_base {
   bool valid;              /* there is a base */

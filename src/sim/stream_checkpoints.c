@@ -1,4 +1,4 @@
-#include "sim/stream_checkpoints.h"
+#include "sim/stream.h"
 
 #include <string.h>
 

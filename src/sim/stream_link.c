@@ -6,13 +6,11 @@
  * its events. Then the tensors that became ready for a hop join the queues, sorted by tensor and destination, and idle
  * channels serve the first of their queues. With overlap host-blocking a copy to a host occupies the host as well as
  * its channel: it counts as a busy device meanwhile. */
-#include "sim/stream_link.h"
+#include "sim/stream.h"
 
 #include <string.h>
 
 #include "base/checked.h"
-#include "sim/stream_checkpoints.h"
-#include "sim/stream_serial.h"
 
 /* Chains the hosts of each memory. Returns [memory] the first of them or -1; NULL without memory. */
 static const int32_t *find_hosts(stream *s, arena *a) {

@@ -1,7 +1,7 @@
 /* Memory over time in the stream model, after a run: every item is allocated at one time and released at another. The
  * events are sorted by time, releases first, and summed; intervals are half-open, so that a release at an instant comes
  * before an allocation. */
-#include "sim/stream_memory.h"
+#include "sim/stream.h"
 
 #include <string.h>
 

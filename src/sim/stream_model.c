@@ -1,9 +1,6 @@
 /* The row of the stream model. */
 #include "sim/models.h"
-#include "sim/stream_base.h"
-#include "sim/stream_link.h"
-#include "sim/stream_plan.h"
-#include "sim/stream_run.h"
+#include "sim/stream.h"
 
 const execution_model stream_model = {.execution = SITU_EXECUTION_STREAM,
                                       .make = stream_make,

@@ -1,5 +1,5 @@
 /* A whole stream plan: one run with all details. */
-#include "sim/stream_plan.h"
+#include "sim/stream.h"
 
 #include <stdlib.h>
 
@@ -8,9 +8,6 @@
 #include "base/contracts.h"
 #include "base/fail.h"
 #include "sim/by_start.h"
-#include "sim/stream_link.h"
-#include "sim/stream_memory.h"
-#include "sim/stream_run.h"
 
 /* A hop, for sorting. */
 typedef struct hop_row {

@@ -1,10 +1,7 @@
 /* Set-up of the stream model; one run and its results. */
-#include "sim/stream_run.h"
+#include "sim/stream.h"
 
 #include <string.h>
-
-#include "sim/stream_link.h"
-#include "sim/stream_memory.h"
 
 void *stream_make(const situ_problem *problem, arena *a) {
   stream *s = ARENA_ZERO(a, stream, 1);

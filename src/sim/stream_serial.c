@@ -1,4 +1,4 @@
-#include "sim/stream_serial.h"
+#include "sim/stream.h"
 
 #include "base/checked.h"
 #include "base/contracts.h"

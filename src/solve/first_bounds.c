@@ -4,7 +4,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/bound.h"
-#include "solve/answer/reason.h"
+#include "solve/answer/answer.h"
 #include "solve/common/exchange.h"
 
 /* If the limit is below the bound for all plans, no plan keeps it. */

@@ -9,7 +9,6 @@
 #include "bound/bound.h"
 #include "option/option.h"
 #include "solve/answer/answer.h"
-#include "solve/answer/device_order.h"
 #include "solve/answer/form_search.h"
 #include "solve/common/best_single.h"
 #include "solve/common/exchange.h"

@@ -71,14 +71,9 @@ static void least_of(const program *p, int32_t v, int64_t *work_ns, int64_t *siz
   }
 }
 
-static int compare_works(const void *left, const void *right) {
-  const int64_t *a = left, *b = right;
-  return a[0] != b[0] ? (a[0] > b[0] ? 1 : -1) : (a[1] > b[1]) - (a[1] < b[1]);
-}
-
 static bool measure_sets(program *p, arena *a) {
   int32_t n = p->sets.n, n_layers = p->x->n_layers;
-  int64_t(*key)[2] = arena_alloc(a, n, sizeof *key);
+  keyed *key = ARENA_NEW(a, keyed, n); /* sets by their work */
   int64_t *work_ns, *size_bytes;
   if (!key || !ARENA_ARRAYS(a, ARRAY(p->order, n), ARRAY(p->work_ns, n), ARRAY(p->size_bytes, n),
                             ARRAY(work_ns, n_layers), ARRAY(size_bytes, n_layers)))
@@ -91,11 +86,10 @@ static bool measure_sets(program *p, arena *a) {
       p->work_ns[i] = sat_add(p->work_ns[i], work_ns[v]);
       p->size_bytes[i] = sat_add(p->size_bytes[i], size_bytes[v]);
     }
-    key[i][0] = p->work_ns[i];
-    key[i][1] = i;
+    key[i] = (keyed){p->work_ns[i], i};
   }
-  qsort(key, (size_t)n, sizeof *key, compare_works);
-  for (int32_t i = 0; i < n; i++) p->order[i] = (int32_t)key[i][1];
+  sort_keyed(key, n);
+  for (int32_t i = 0; i < n; i++) p->order[i] = key[i].at;
   return true;
 }
 

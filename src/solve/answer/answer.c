@@ -4,7 +4,6 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "solve/answer/even_memory.h"
 #include "solve/answer/handover_search.h"
 #include "solve/answer/robust.h"
 

@@ -35,4 +35,18 @@ situ_status answer_select(answer *out, solve_run *run, const best_single *single
  * none, a plan with the outcome and the reason. INTERNAL if the checker rejects it. */
 situ_status answer_plan(situ_plan **out, const solve_run *run, const answer *chosen, const best_single *single);
 
+/* Renames equal devices (EQUAL_ALWAYS, without staged transfers also EQUAL_LINKED; none with pins) in the placements of
+ * an answer, so that they begin in the order of the platform: the first GPU has the first layers. Values stay, and with
+ * them what is proved, which is about all plans. A placement whose simulation or form would change stays as it is.
+ * Arrays are in the arena of the run. At most 16 simulations. NO_MEMORY or OK. */
+situ_status answer_order_devices(answer *chosen, solve_run *run);
+
+/* Why there is no plan, in words: "BEFORE plan that keeps ... AFTER": what is proved says of which plans. NULL without
+ * memory. */
+const char *reason_of_plans(arena *a, const situ_problem *problem, const char *before, const char *after);
+
+/* What all units need at one instant, and the units that need most, where that is more than half of what memories
+ * hold; then the claim. Every figure is a lower bound. NULL without memory. */
+const char *short_of_memory(arena *a, const situ_problem *p, const char *claim);
+
 #endif

@@ -7,8 +7,6 @@
 #include "base/fail.h"
 #include "check/judge.h"
 #include "solve/answer/answer.h"
-#include "solve/answer/reason.h"
-#include "solve/answer/short_of_memory.h"
 
 /* The outcome where there is no plan, and the reason. */
 static situ_outcome outcome_without(const solve_run *run, const answer *chosen, const char **reason, arena *a) {

@@ -1,4 +1,4 @@
-#include "solve/answer/device_order.h"
+#include "solve/answer/answer.h"
 
 #include "base/fail.h"
 #include "view/equal_devices.h"

@@ -1,4 +1,4 @@
-#include "solve/answer/even_memory.h"
+#include "solve/answer/handover_search.h"
 
 #include <string.h>
 

@@ -1,12 +1,11 @@
 #include "solve/answer/handover_search.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/compare.h"
 #include "base/fail.h"
+#include "base/sort.h"
 #include "sim/engine_parts.h"
 #include "solve/answer/form_search.h"
 #include "solve/stream/contiguous.h"
@@ -174,19 +173,13 @@ static bool offer_layers(fewer *s) {
 
 /* ---- Moves of whole islands ---- */
 
-typedef struct island_row {
-  int32_t island, n;
-} island_row;
-
-COMPARATOR(by_size, island_row, UP(n) UP(island))
-
-/* Lists the islands, the smallest first. */
-static island_row *sort_islands(const fewer *s, const handovers *h, arena *a) {
-  island_row *rows = ARENA_ZERO(a, island_row, h->n_islands);
+/* Lists the islands by size, the smallest first. */
+static keyed *sort_islands(const fewer *s, const handovers *h, arena *a) {
+  keyed *rows = ARENA_ZERO(a, keyed, h->n_islands);
   if (!rows) return NULL;
-  for (int32_t k = 0; k < h->n_islands; k++) rows[k].island = k;
-  for (int32_t v = 0; v < s->problem->n_operators; v++) rows[h->island[v]].n++;
-  qsort(rows, (size_t)h->n_islands, sizeof *rows, by_size);
+  for (int32_t k = 0; k < h->n_islands; k++) rows[k].at = k;
+  for (int32_t v = 0; v < s->problem->n_operators; v++) rows[h->island[v]].key++;
+  sort_keyed(rows, h->n_islands);
   return rows;
 }
 
@@ -222,16 +215,16 @@ static double score(int64_t time_ns, int32_t n, double price) { return (double)t
 static bool improve(fewer *s, const int32_t *order, double price, int64_t limit_ns, int64_t *time_ns, bool *moved) {
   arena *a = arena_new();
   handovers now, then;
-  island_row *rows = NULL;
+  keyed *rows = NULL;
   unit_list list;
   bool ok = a && handovers_find(&now, s->problem, s->device, a) && (rows = sort_islands(s, &now, a)) &&
             unit_list_find(&list, now.island, s->problem->n_operators, now.n_islands, a);
   *moved = false;
   for (int32_t i = 0; ok && now.n_islands > 1 && i < now.n_islands && !*moved && !budget_over(s->run->budget); i++) {
-    find_near(s, &list, rows[i].island);
+    find_near(s, &list, rows[i].at);
     for (int32_t d = 0; ok && d < s->problem->n_devices && !*moved && !budget_over(s->run->budget); d++) {
       int64_t time;
-      if (!s->near[d] || !move_island(s, &list, rows[i].island, d)) continue;
+      if (!s->near[d] || !move_island(s, &list, rows[i].at, d)) continue;
       handovers_count(&then, s->problem, s->trial, s->stamp);
       if (then.n >= now.n) continue;
       ok = offer(s, &time, s->trial, order, "handover_search");

@@ -53,4 +53,11 @@ double handover_enough_ns(const handover_pool *pool, const handover_rules *rules
 /* Whether a plan keeps max_parts and min_units. */
 bool handover_keeps(const handover_plan *plan, const handover_rules *rules);
 
+/* Of language models that are nearly as fast, the one whose equal devices have equal memory left: moves the boundary
+ * between two devices of one class that hold consecutive layers, so that weights and caches of both are as equal as can
+ * be, in plans of at most limit_ns with as many hand-overs and parts. Does nothing for a model without caches or a plan
+ * that cuts layers. The arrays of a new plan are in the arena of the run. At most as many simulations for each boundary
+ * as there are layers at it; counts them as steps. NO_MEMORY or OK. */
+situ_status even_memory(handover_plan *plan, solve_run *run, double limit_ns);
+
 #endif

@@ -1,4 +1,4 @@
-#include "solve/answer/reason.h"
+#include "solve/answer/answer.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,4 @@
-#include "solve/answer/short_of_memory.h"
-
+/* What the memories of a problem without a plan lack, in words. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -7,6 +6,7 @@
 #include "base/compare.h"
 #include "base/text.h"
 #include "bound/alive.h"
+#include "solve/answer/answer.h"
 #include "view/footprint.h"
 
 enum { SHOWN = 3 };

@@ -1,34 +1,25 @@
 #include "solve/baselines/milp_units.h"
 
-#include <stdlib.h>
-
 #include "base/checked.h"
-#include "base/compare.h"
 #include "base/contracts.h"
+#include "base/sort.h"
 
 enum { ORDERED_UNITS = 4 }; /* for each device */
 
-typedef struct by_time {
-  int64_t time_ns;
-  int32_t unit;
-} by_time;
-
-COMPARATOR(compare_times, by_time, DOWN(time_ns) UP(unit))
-
-/* Orders units by the minimum time of their operators. */
+/* Orders units by the minimum time of their operators, the longest first. */
 static bool order_units(milp_units *s, arena *a) {
   const situ_problem *p = s->problem;
   arena_mark mark = arena_get_mark(a);
-  by_time *sorted = ARENA_NEW(a, by_time, s->n_units);
+  keyed *sorted = ARENA_NEW(a, keyed, s->n_units);
   if (!sorted) return false;
-  for (int32_t u = 0; u < s->n_units; u++) sorted[u] = (by_time){0, u};
+  for (int32_t u = 0; u < s->n_units; u++) sorted[u] = (keyed){0, u};
   for (int32_t v = 0; v < p->n_operators; v++) {
     int64_t min = SITU_NEVER_NS;
     for (int32_t k = 0; k < p->n_classes; k++) min = min64(min, p->time_ns[(int64_t)v * p->n_classes + k]);
-    sorted[s->unit_of[v]].time_ns = sat_add(sorted[s->unit_of[v]].time_ns, min);
+    sorted[s->unit_of[v]].key = -sat_add(-sorted[s->unit_of[v]].key, min);
   }
-  qsort(sorted, (size_t)s->n_units, sizeof *sorted, compare_times);
-  for (int32_t u = 0; u < s->n_units; u++) s->order[u] = sorted[u].unit;
+  sort_keyed(sorted, s->n_units);
+  for (int32_t u = 0; u < s->n_units; u++) s->order[u] = sorted[u].at;
   arena_release(a, mark);
   return true;
 }

@@ -1,35 +1,25 @@
 #include "solve/pipeline/orders.h"
 
-#include <stdlib.h>
-
 #include "base/checked.h"
-#include "base/compare.h"
 #include "base/contracts.h"
 #include "base/sort.h"
 
 /* ---- the published order ---- */
 
-typedef struct ranked {
-  int64_t id;
-  int32_t class_index;
-} ranked;
-
-COMPARATOR(by_id, ranked, UP(id) UP(class_index))
-
 bool order_published(int32_t *order, const contraction *c, const situ_graph *g, arena *a) {
   const constraint_graph *f = &c->forward;
-  ranked *rows;
+  keyed *rows; /* classes by their first identity */
   int32_t *rank, *to, *waiting, *stack;
   if (!ARENA_ARRAYS(a, ARRAY(rows, f->n), ARRAY(rank, f->n), ARRAY(to, f->start[f->n]), ZEROS(waiting, f->n),
                     ARRAY(stack, f->n)))
     return false;
   for (int32_t k = 0; k < f->n; k++) {
-    rows[k] = (ranked){INT64_MAX, k};
+    rows[k] = (keyed){INT64_MAX, k};
     for (int32_t i = c->member_start[k]; i < c->member_start[k + 1]; i++)
-      rows[k].id = min64(rows[k].id, g->source_id[c->member[i]]);
+      rows[k].key = min64(rows[k].key, g->source_id[c->member[i]]);
   }
-  qsort(rows, (size_t)f->n, sizeof *rows, by_id);
-  for (int32_t r = 0; r < f->n; r++) rank[rows[r].class_index] = r;
+  sort_keyed(rows, f->n);
+  for (int32_t r = 0; r < f->n; r++) rank[rows[r].at] = r;
   for (int32_t k = 0; k < f->n; k++) {
     for (int32_t i = f->start[k]; i < f->start[k + 1]; i++) {
       to[i] = rank[f->to[i]];
@@ -39,12 +29,12 @@ bool order_published(int32_t *order, const contraction *c, const situ_graph *g, 
   }
   int32_t n_stack = 0, n_done = 0;
   for (int32_t r = f->n - 1; r >= 0; r--)
-    if (waiting[rows[r].class_index] == 0) stack[n_stack++] = rows[r].class_index;
+    if (waiting[rows[r].at] == 0) stack[n_stack++] = rows[r].at;
   while (n_stack > 0) {
     int32_t k = stack[--n_stack];
     order[n_done++] = k;
     for (int32_t i = f->start[k]; i < f->start[k + 1]; i++) {
-      int32_t next = rows[to[i]].class_index;
+      int32_t next = rows[to[i]].at;
       if (--waiting[next] == 0) stack[n_stack++] = next;
     }
   }

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/compare.h"
 #include "base/fail.h"
 #include "base/resize.h"
+#include "base/sort.h"
 #include "solve/pipeline/boundary_ranges.h"
 #include "solve/pipeline/stage_ascent.h"
 
@@ -235,33 +235,26 @@ static situ_status close_gap(tree *g) {
   return SITU_STATUS_OK;
 }
 
-typedef struct cheap_edge {
-  int64_t cost_ns;
-  int32_t edge;
-} cheap_edge;
-
-COMPARATOR(by_cost, cheap_edge, UP(cost_ns) UP(edge))
-
 /* Forgets the cheapest tensors of many classes, such as masks, which would join all layers in each table. An edge adds
  * at most its maximum price to a priced sum of loads. */
 static bool drop_cheap_edges(stages *s, int64_t lower_ns, arena *a) {
   bool *drop = ARENA_ZERO(a, bool, s->n_edges);
-  cheap_edge *cheap = ARENA_NEW(a, cheap_edge, s->n_edges);
+  keyed *cheap = ARENA_NEW(a, keyed, s->n_edges); /* by cost in ns */
   int32_t n = 0;
   double left_ns = CHEAP * (double)lower_ns;
   if (!drop || !cheap) return false;
   for (int32_t e = 0; e < s->n_edges; e++) {
     if (s->pin_start[e + 1] - s->pin_start[e] < MANY_PINS) continue;
-    cheap[n] = (cheap_edge){0, e};
+    cheap[n] = (keyed){0, e};
     for (int32_t row = 0; row < s->n_rows; row++) {
       int64_t at = (int64_t)row * s->n_edges + e;
-      cheap[n].cost_ns = max64(cheap[n].cost_ns, sat_add(s->in_ns[at], s->overlaps ? s->out_ns[at] : 0));
-      cheap[n].cost_ns = max64(cheap[n].cost_ns, s->out_ns[at]);
+      cheap[n].key = max64(cheap[n].key, sat_add(s->in_ns[at], s->overlaps ? s->out_ns[at] : 0));
+      cheap[n].key = max64(cheap[n].key, s->out_ns[at]);
     }
     n++;
   }
-  qsort(cheap, (size_t)n, sizeof *cheap, by_cost);
-  for (int32_t i = 0; i < n && (left_ns -= (double)cheap[i].cost_ns) >= 0; i++) drop[cheap[i].edge] = true;
+  sort_keyed(cheap, n);
+  for (int32_t i = 0; i < n && (left_ns -= (double)cheap[i].key) >= 0; i++) drop[cheap[i].at] = true;
   return stages_drop_edges(s, drop, a);
 }
 

@@ -1,9 +1,6 @@
 #include "solve/stream/contiguous.h"
 
-#include <stdlib.h>
-
 #include "base/checked.h"
-#include "base/compare.h"
 #include "base/fail.h"
 #include "base/sort.h"
 #include "chain/chain_dp.h"
@@ -19,26 +16,19 @@ bool contiguous_by_price(int32_t *device, const chain *c, branch_chain *path, in
 
 /* ---- One segment for each device ---- */
 
-typedef struct ranked {
-  int64_t key;
-  int32_t index;
-} ranked;
-
-COMPARATOR(by_key, ranked, UP(key) UP(index))
-
 /* The chain with the narrowest cuts only. */
 static bool keep_cuts(chain *out, const chain *c, arena *a) {
   int32_t begin[CONTIGUOUS_CUTS + 1] = {0}, n = 1;
-  ranked *rows = ARENA_NEW(a, ranked, c->n);
+  keyed *rows = ARENA_NEW(a, keyed, c->n);
   if (!rows) return false;
   for (int32_t k = 1; k < c->n; k++) {
     const int64_t *crossing = c->crossing_ns + (int64_t)k * c->problem->n_kinds;
-    rows[k - 1] = (ranked){0, k};
+    rows[k - 1] = (keyed){0, k};
     for (int32_t x = 0; x < c->problem->n_kinds; x++) rows[k - 1].key = max64(rows[k - 1].key, crossing[x]);
   }
-  if (c->n > 1) qsort(rows, (size_t)c->n - 1, sizeof *rows, by_key);
+  sort_keyed(rows, c->n - 1);
   while (n < c->n && n <= CONTIGUOUS_CUTS) {
-    begin[n] = rows[n - 1].index;
+    begin[n] = rows[n - 1].at;
     n++;
   }
   sort32(begin, n);
@@ -48,7 +38,7 @@ static bool keep_cuts(chain *out, const chain *c, arena *a) {
 /* The devices that run most, then the fastest of them, as one server in which each is a type of its own. */
 static bool choose_devices(server_type *out, const chain *c, arena *a) {
   int32_t m = c->problem->n_devices, n = 0;
-  ranked *rows;
+  keyed *rows;
   *out = (server_type){.n_servers = 1};
   if (!ARENA_ARRAYS(a, ARRAY(rows, m), ARRAY(out->device, m), ARRAY(out->type_of, m), ARRAY(out->count, m),
                     ARRAY(out->place, CONTIGUOUS_DEVICES * CONTIGUOUS_DEVICES)))
@@ -56,12 +46,12 @@ static bool choose_devices(server_type *out, const chain *c, arena *a) {
   for (int32_t d = 0; d < m; d++) {
     int64_t at = (int64_t)c->column_of[d] * (c->n + 1) + c->n;
     if (c->column_of[d] < 0 || c->never[at] == c->n) continue;
-    rows[n++] = (ranked){sat_add(c->time_ns[at], sat_mul(c->never[at], (int64_t)1 << 40)), d};
+    rows[n++] = (keyed){sat_add(c->time_ns[at], sat_mul(c->never[at], (int64_t)1 << 40)), d};
   }
-  qsort(rows, (size_t)n, sizeof *rows, by_key);
+  sort_keyed(rows, n);
   out->n_places = out->n_types = n < CONTIGUOUS_DEVICES ? n : CONTIGUOUS_DEVICES;
   for (int32_t k = 0; k < out->n_types; k++) {
-    out->device[k] = rows[k].index;
+    out->device[k] = rows[k].at;
     out->type_of[k] = k;
     out->count[k] = 1;
     out->place[(int64_t)k * out->n_places] = k;
