@@ -1,9 +1,9 @@
 # A thin face over meson. Two commands do everything on a bare Debian or Ubuntu machine: `make demo`, `make test`.
 BUILD ?= build
 NINJA = ninja $$([ -t 1 ] || echo --quiet) -C $(BUILD)
-# One test more than cores: tests of engines, ranks and terminals wait for most of their time.
+# Two tests more than cores: tests of engines, ranks and terminals wait for most of their time.
 MESON_TEST = meson test -C $(BUILD) --print-errorlogs --no-rebuild --timeout-multiplier 4 \
-  --num-processes $$(($$(nproc) + 1))
+  --num-processes $$(($$(nproc) + 2))
 
 .PHONY: all demo test check attack bench bench-learned papers fuzz format docs site install deb clean setup-build setup-test setup-check setup-deb
 all: setup-build $(BUILD)/build.ninja

@@ -128,7 +128,7 @@ def test_words_of_programs_that_run_llamacpp():
                          "-ngl 5 -c 2048 -ts 3,1,1 -ctk q8_0 -ctv q8_0 -nkvo"),
                         ("python -m llama_cpp.server --model m.gguf --n_gpu_layers 4 --n_ctx 2048", "-ngl 4 -c 2048"),
                         ("lms load m --gpu 0.5 --context-length 2048", "-ngl 4 -c 2048"), ("lms load m --gpu max --context-length 2048", "-ngl 7 -c 2048")):
-        theirs, ours = judged(said, path, *ON), judged(f"llama-server {meant}", path, *ON)
+        theirs, ours = read(said, path, *ON), read(f"llama-server {meant}", path, *ON)
         assert theirs["rows"][0] == ours["rows"][0], (said, theirs["rows"][0], ours["rows"][0])
         assert any("runs llama.cpp" in note for note in theirs["command_notes"]), theirs["command_notes"]
     asked = '{"options":{"num_gpu":4,"num_ctx":2048},"model":"m","prompt":"what is num_gpu 0?"}'  # a prompt is no option

@@ -100,12 +100,10 @@ TEST(plans_keep_all_rules_and_runs_repeat) {
       for (int32_t i = 0; situ_solver_at(i, &info); i++) {
         const char *name = info.name;
         if (!situ_solver_serves(name, l.problem)) continue;
-        situ_plan *first = solve_with(l.problem, name, seed), *second = solve_with(l.problem, name, seed);
+        OWN(situ_plan) *first = solve_with(l.problem, name, seed), *second = solve_with(l.problem, name, seed);
         assert_int_equal(first->value_ns, second->value_ns);
         assert_int_equal(first->steps, second->steps);
         if (plan_exists(first)) assert_memory_equal(first->device, second->device, (size_t)n * sizeof(int32_t));
-        situ_plan_free(first);
-        situ_plan_free(second);
       }
     }
 }

@@ -88,13 +88,11 @@ TEST(a_seed_and_a_number_of_steps_make_the_plan) {
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(40); seed++) {
     OWN(lab) l = lab_random_free_pipeline(seed, 40);
     if (situ_solver_serves("free_search", l.problem) && !l.problem->conflict) {
-      situ_plan *one = search(l.problem, seed, 300), *other = search(l.problem, seed, 300);
+      OWN(situ_plan) *one = search(l.problem, seed, 300), *other = search(l.problem, seed, 300);
       assert_int_equal(one->steps, other->steps);
       assert_int_equal(one->value_ns, other->value_ns);
       for (int32_t v = 0; plan_exists(one) && v < l.problem->n_operators; v++)
         assert_int_equal(situ_plan_device(one, v), situ_plan_device(other, v));
-      situ_plan_free(one);
-      situ_plan_free(other);
     }
   }
 }

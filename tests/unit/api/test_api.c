@@ -84,8 +84,8 @@ TEST(a_plan_file_brings_its_problem_back) {
                                .problem = &kinds[k],
                                .unused = unused,
                                .n_unused = 1};
-    situ_instance *first = NULL, *second = NULL;
-    situ_plan *plan = place(&first, &o, NULL), *again = NULL, *replayed = NULL;
+    OWN(situ_instance) *first = NULL, *second = NULL;
+    OWN(situ_plan) *plan = place(&first, &o, NULL), *again = NULL, *replayed = NULL;
     situ_error error = {0};
     OWN(situ_verdict) *verdict = NULL;
     assert_int_equal(situ_plan_write(plan, first, "plan.json", &error), SITU_STATUS_OK);
@@ -102,11 +102,6 @@ TEST(a_plan_file_brings_its_problem_back) {
     assert_int_equal(verdict->n_found, 0);
     assert_int_equal(situ_replay(&replayed, again, &error), SITU_STATUS_OK);
     assert_int_equal(replayed->value_ns, plan->value_ns);
-    situ_plan_free(replayed);
-    situ_plan_free(again);
-    situ_plan_free(plan);
-    situ_instance_free(first);
-    situ_instance_free(second);
   }
 }
 
@@ -115,8 +110,8 @@ TEST(pins_come_back_too) {
   assert_int_equal(situ_text_write("{\"fc\": \"gpu1\"}", "pins.json", &error), SITU_STATUS_OK);
   situ_instance_options o = {
       .size = sizeof(situ_instance_options), .model = model, .platform = platform, .fix = "pins.json"};
-  situ_instance *first = NULL, *second = NULL;
-  situ_plan *plan = place(&first, &o, NULL), *again = NULL;
+  OWN(situ_instance) *first = NULL, *second = NULL;
+  OWN(situ_plan) *plan = place(&first, &o, NULL), *again = NULL;
   int32_t fc = situ_graph_find(situ_problem_graph(situ_instance_problem(first)), "fc");
   assert_int_equal(situ_plan_device(plan, fc), 2);
   assert_int_equal(situ_plan_write(plan, first, "plan.json", &error), SITU_STATUS_OK);
@@ -127,10 +122,6 @@ TEST(pins_come_back_too) {
   situ_solve_options solve = {.size = sizeof(situ_solve_options), .solvers = "single"};
   assert_int_equal(situ_solve(&single, situ_instance_problem(second), &solve, &error), SITU_STATUS_OK);
   assert_true(!plan_exists(single) || situ_plan_device(single, fc) == 2);
-  situ_plan_free(again);
-  situ_plan_free(plan);
-  situ_instance_free(first);
-  situ_instance_free(second);
 }
 
 TEST(a_changed_platform_is_stated) {
@@ -438,7 +429,7 @@ TEST(a_plan_of_another_model_of_its_size_is_refused) {
   static const char two[] = "{\"situ_graph\": 1, \"operators\": [{\"name\": \"b\", \"flops\": 1000}], \"tensors\": []}";
   situ_error error = {0};
   assert_int_equal(situ_text_write(one, "one.json", NULL) + situ_text_write(two, "two.json", NULL), SITU_STATUS_OK);
-  situ_instance *a, *b;
+  OWN(situ_instance) *a = NULL, *b = NULL;
   OWN(situ_plan) *plan =
       place(&a, &(situ_instance_options){.size = sizeof(situ_instance_options), .model = "one.json"}, "single");
   OWN(situ_plan) *other =
@@ -446,8 +437,6 @@ TEST(a_plan_of_another_model_of_its_size_is_refused) {
   assert_int_equal(situ_plan_write(plan, b, "wrong.json", &error), SITU_STATUS_BAD_ARGUMENT);
   assert_string_equal(error.where, "b");
   assert_int_equal(situ_plan_write(plan, a, "right.json", &error), SITU_STATUS_OK);
-  situ_instance_free(a);
-  situ_instance_free(b);
 }
 
 /* Plans of one problem that come and go in threads, the last of which frees it. */

@@ -226,7 +226,8 @@ TEST(a_search_starts_from_the_plan_of_a_file) {
 }
 
 TEST(the_checker_names_a_layer_that_is_split) {
-  situ_instance *i = open_as(SITU_GRANULARITY_LAYER, decoder), *loose = open_as(SITU_GRANULARITY_OPERATOR, decoder);
+  OWN(situ_instance) *i = open_as(SITU_GRANULARITY_LAYER, decoder),
+                     *loose = open_as(SITU_GRANULARITY_OPERATOR, decoder);
   const situ_problem *p = situ_instance_problem(i);
   int32_t *device = calloc((size_t)p->n_operators, sizeof *device);
   for (int32_t v = p->n_operators / 2; v < p->n_operators; v++) device[v] = 1; /* in the midst of a layer */
@@ -244,8 +245,6 @@ TEST(the_checker_names_a_layer_that_is_split) {
   situ_plan_free(bound);
   situ_plan_free(plan);
   free(device);
-  situ_instance_free(i);
-  situ_instance_free(loose);
 }
 
 /* The least value among placements that keep operators of one key together. */

@@ -98,15 +98,13 @@ TEST(what_cannot_be_split_is_refused) {
 static int64_t reserved_bytes(const char *platform, const char *groups) {
   static const char *const rule = "reserve gpu=1GiB";
   situ_instance_options o = asked("builtin:layered?operators=6", platform, groups);
-  situ_instance *i, *reserved;
+  OWN(situ_instance) *i = NULL, *reserved = NULL;
   situ_error error = {0};
   must(situ_instance_open(&i, &o, &error), &error);
   o.rules = &rule;
   o.n_rules = 1;
   must(situ_instance_open(&reserved, &o, &error), &error);
   int64_t less = i->platform->devices[1].memory_bytes - reserved->platform->devices[1].memory_bytes;
-  situ_instance_free(i);
-  situ_instance_free(reserved);
   return less;
 }
 
@@ -121,7 +119,7 @@ TEST(a_reserve_holds_for_each_member) {
 TEST(unlike_members_wait_for_the_slowest) {
   static const char model[] = "builtin:layered?operators=6&hidden=4096&rows=64&width=1";
   static const double share[] = {0.75, 0.25};
-  situ_instance *alone, *group;
+  OWN(situ_instance) *alone = NULL, *group = NULL;
   situ_error error = {0};
   situ_cost_options cost = SITU_COST_OPTIONS_INIT;
   cost.engine = "llama.cpp";
@@ -151,8 +149,6 @@ TEST(unlike_members_wait_for_the_slowest) {
     n_split += split;
   }
   assert_true(n_split > 0);
-  situ_instance_free(alone);
-  situ_instance_free(group);
 }
 
 TEST(shares_are_read_strictly) {

@@ -171,20 +171,16 @@ TEST(a_faster_link_never_slows_a_transfer) {
       int from = i < N ? i : (int)rng_below(&r, N), to = (from + 1 + (i < N ? 0 : (int)rng_below(&r, N - 1))) % N;
       l[i] = (situ_link){from, to, rng_below(&r, 100000), 1e8 * (double)(1 + rng_below(&r, 100)), -1};
     }
-    situ_platform *p, *q;
+    OWN(situ_platform) *p = NULL, *q = NULL;
     assert_int_equal(platform_new(&p, "slow", d, N, l, L, NULL), SITU_STATUS_OK);
     int changed = (int)rng_below(&r, L);
     l[changed].bytes_per_s *= 1.0 + rng_unit(&r);
     l[changed].latency_ns -= l[changed].latency_ns / 3;
     assert_int_equal(platform_new(&q, "fast", d, N, l, L, NULL), SITU_STATUS_OK);
-    situ_costs *before = costs_of(g, p, NULL), *after = costs_of(g, q, NULL);
+    OWN(situ_costs) *before = costs_of(g, p, NULL), *after = costs_of(g, q, NULL);
     for (int i = 0; i < N; i++)
       for (int j = 0; j < N; j++)
         assert_true(situ_costs_transfer_ns(after, q, 0, i, j) <= situ_costs_transfer_ns(before, p, 0, i, j));
-    situ_costs_free(before);
-    situ_costs_free(after);
-    situ_platform_free(p);
-    situ_platform_free(q);
   }
 }
 
@@ -210,17 +206,13 @@ TEST(wrong_options_are_refused) {
 
 TEST(tables_of_another_graph_are_found_out) {
   work works[] = {{1, 1, 1, SITU_DTYPE_F32}, {1, 1, 1, SITU_DTYPE_F32}};
-  situ_graph *g = chain(works, 1), *h = chain(works, 2);
-  situ_platform *p = named("cpu+t4-16g"), *q = named("cpu+2*t4-16g");
+  OWN(situ_graph) *g = chain(works, 1), *h = chain(works, 2);
+  OWN(situ_platform) *p = named("cpu+t4-16g"), *q = named("cpu+2*t4-16g");
   OWN(situ_costs) *c = costs_of(g, p, NULL);
   assert_int_equal(costs_check(c, h, p, NULL), SITU_STATUS_BAD_ARGUMENT);
   assert_int_equal(costs_check(c, g, q, NULL), SITU_STATUS_BAD_ARGUMENT);
   c->time_ns[0] = -1;
   assert_int_equal(costs_check(c, g, p, NULL), SITU_STATUS_INTERNAL);
-  situ_platform_free(p);
-  situ_platform_free(q);
-  situ_graph_free(g);
-  situ_graph_free(h);
 }
 
 static situ_status with_table(situ_costs **out, const char *text, situ_error *error) {

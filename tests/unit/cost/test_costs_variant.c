@@ -48,14 +48,12 @@ TEST(estimates_are_those_of_the_faster_machine) {
   for (int k = 0; k < 2; k++) {
     OWN(situ_platform) *fast = k == 0 ? with(p, c, 2, 4, -1) : with(p, c, -1, 1, c->link_kind[0]);
     cost_change change = {fast, k == 0 ? 2 : -1, k == 0 ? -1 : c->link_kind[0], k == 0 ? 4 : 2};
-    situ_costs *estimated, *changed = costs_changed(c, p, &change);
+    OWN(situ_costs) *estimated = NULL, *changed = costs_changed(c, p, &change);
     assert_non_null(changed);
     assert_int_equal(situ_costs_estimate(&estimated, model->graph, fast, NULL, NULL), SITU_STATUS_OK);
     assert_int_equal(costs_check(changed, model->graph, fast, NULL), SITU_STATUS_OK);
     check_equal(changed, estimated, fast, 2);
     assert_true(situ_costs_time_ns(changed, fast, 5, 1) == situ_costs_time_ns(c, p, 5, 1));
-    situ_costs_free(estimated);
-    situ_costs_free(changed);
   }
 }
 
@@ -77,7 +75,7 @@ TEST(times_of_a_table_are_divided) {
   lab_pose(&s, NULL);
   OWN(situ_platform) *fast = with(s.platform, s.costs, 1, 4, -1);
   cost_change device = {fast, 1, -1, 4}, links = {s.platform, -1, s.costs->link_kind[0], 2};
-  situ_costs *c = costs_changed(s.costs, s.platform, &device), *x = costs_changed(s.costs, s.platform, &links);
+  OWN(situ_costs) *c = costs_changed(s.costs, s.platform, &device), *x = costs_changed(s.costs, s.platform, &links);
   assert_int_equal(situ_costs_time_ns(c, fast, 0, 1), 10);
   assert_int_equal(situ_costs_time_ns(c, fast, 0, 2), 40);
   assert_int_equal(situ_costs_time_ns(c, fast, 0, 0), 40);
@@ -86,8 +84,6 @@ TEST(times_of_a_table_are_divided) {
   assert_int_equal(situ_costs_transfer_ns(x, s.platform, 0, 1, 2), 4 + 9);
   assert_int_equal(situ_costs_transfer_ns(x, s.platform, 0, 1, 0), 4);
   assert_int_equal(situ_costs_transfer_ns(x, s.platform, 0, 0, 1), 9);
-  situ_costs_free(c);
-  situ_costs_free(x);
 }
 
 TEST_MAIN

@@ -52,20 +52,18 @@ static situ_graph *ends_of_model(void) {
 
 static int64_t added_ns(const situ_graph *g, const situ_platform *p, const char *engine, int32_t v, int32_t device) {
   situ_cost_options o = SITU_COST_OPTIONS_INIT;
-  situ_costs *with, *without;
+  OWN(situ_costs) *with = NULL, *without = NULL;
   o.engine = engine;
   o.efficiency = 1;
   assert_int_equal(costs_estimate(&with, &(cost_step){g, 1, false}, 1, p, &o, NULL, &(cost_scene){.ends = true}, NULL),
                    SITU_STATUS_OK);
   assert_int_equal(costs_estimate(&without, &(cost_step){g, 1, false}, 1, p, &o, NULL, NULL, NULL), SITU_STATUS_OK);
   int64_t ns = situ_costs_time_ns(with, p, v, device) - situ_costs_time_ns(without, p, v, device);
-  situ_costs_free(with);
-  situ_costs_free(without);
   return ns;
 }
 
 TEST(devices_of_other_machines_pay_the_network) {
-  situ_platform *given = machines(), *p;
+  OWN(situ_platform) *given = machines(), *p = NULL;
   OWN(situ_graph) *g = ends_of_model();
   assert_true(ends_matter(g, given));
   assert_int_equal(ends_platform(&p, given, NULL), SITU_STATUS_OK);
@@ -82,13 +80,11 @@ TEST(devices_of_other_machines_pay_the_network) {
   assert_int_equal(added_ns(g, p, "llama.cpp", 1, 3), (700 + 150000 + 1000) / 4);
   g->n_ends = 0;
   assert_false(ends_matter(g, p));
-  situ_platform_free(p);
-  situ_platform_free(given);
 }
 
 /* 704 and 176 ns of network, 1000 ns of work, on a device or over a network twice as fast. */
 TEST(a_faster_device_has_the_same_network) {
-  situ_platform *given = machines(), *p;
+  OWN(situ_platform) *given = machines(), *p = NULL;
   OWN(situ_graph) *g = ends_of_model();
   situ_cost_options o = SITU_COST_OPTIONS_INIT;
   situ_costs *c, *faster;
@@ -106,8 +102,6 @@ TEST(a_faster_device_has_the_same_network) {
   assert_int_equal(situ_costs_time_ns(faster, p, 0, 1), 1000);
   situ_costs_free(faster);
   situ_costs_free(c);
-  situ_platform_free(p);
-  situ_platform_free(given);
 }
 
 TEST_MAIN

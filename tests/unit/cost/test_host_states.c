@@ -65,7 +65,7 @@ static int64_t update_ns(const situ_graph *g, const situ_platform *p, int32_t d,
 /* The device itself moves 2 x 2000 bytes for 4 inputs: 1000 bytes. The host moves 28 bytes a weight in a step. */
 TEST(a_step_sends_gradients_updates_and_sends_weights) {
   OWN(situ_platform) *p = machine(true);
-  situ_graph *g = step_of(true), *own = step_of(false);
+  OWN(situ_graph) *g = step_of(true), *own = step_of(false);
   static const bool one[] = {false, false, true};
   int64_t there = 70 + 2000, back = 50 + 2000, host = 28000 / 2;
   assert_int_equal(update_ns(own, p, GPU0, NULL), 28000 / 4 / 10);
@@ -73,8 +73,6 @@ TEST(a_step_sends_gradients_updates_and_sends_weights) {
   assert_in_range(update_ns(g, p, GPU0, one) - (100 + (there + back + host) / 4), 0, 1);
   assert_in_range(update_in(g, p, GPU0, (cost_scene){.in_turn = true}) - (100 + (there + back + host) / 4), 0, 1);
   assert_in_range(update_ns(g, p, CPU, NULL) - (500 + host / 4), 0, 1);
-  situ_graph_free(g);
-  situ_graph_free(own);
 }
 
 TEST(the_host_has_so_much_less_memory) {

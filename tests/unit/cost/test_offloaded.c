@@ -76,8 +76,8 @@ TEST(products_of_many_tokens_fetch_their_weights) {
   OWN(situ_platform) *p = machine(SITU_UNLIMITED_BYTES);
   for (int64_t tokens = 31; tokens <= 32; tokens++) {
     OWN(situ_graph) *g = step_of(tokens);
-    situ_costs *c = costs_of(g, p, "llama.cpp", NULL), *alone = costs_of(g, p, "llama.cpp", without_gpus),
-               *other = costs_of(g, p, "generic", NULL);
+    OWN(situ_costs) *c = costs_of(g, p, "llama.cpp", NULL), *alone = costs_of(g, p, "llama.cpp", without_gpus),
+                    *other = costs_of(g, p, "generic", NULL);
     bool fetches = tokens == 32;
     int64_t slow_ns = situ_costs_time_ns(alone, p, 0, CPU);
     assert_int_equal(situ_costs_time_ns(c, p, 0, CPU), fetches ? fetched_ns(c, p, 0, WEIGHT) : slow_ns);
@@ -86,9 +86,6 @@ TEST(products_of_many_tokens_fetch_their_weights) {
     assert_int_equal(situ_costs_time_ns(c, p, 3, CPU), slow_ns); /* computes the last token only */
     assert_int_equal(situ_costs_time_ns(c, p, 0, REMOTE_CPU), slow_ns);
     assert_true(situ_costs_time_ns(other, p, 0, CPU) >= WEIGHT); /* its own bandwidth, 1 byte a nanosecond */
-    situ_costs_free(c);
-    situ_costs_free(alone);
-    situ_costs_free(other);
   }
 }
 

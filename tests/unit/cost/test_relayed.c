@@ -60,7 +60,7 @@ static int64_t handed_ns(const situ_platform *p, const char *engine, int32_t fro
 }
 
 TEST(what_passes_through_the_host_waits_longer) {
-  situ_platform *given = machine(false), *p;
+  OWN(situ_platform) *given = machine(false), *p = NULL;
   const cost_engine *engine = cost_engine_find("llama.cpp");
   assert_true(relayed_matter(engine, given));
   assert_false(relayed_matter(cost_engine_find("generic"), given));
@@ -73,8 +73,6 @@ TEST(what_passes_through_the_host_waits_longer) {
   assert_int_equal(handed_ns(p, "llama.cpp", 0, 3), 150000 + 700 + 1000);
   assert_int_equal(handed_ns(p, "llama.cpp", 1, 3), 75000 + 10 + 1000 + 150000 + 700 + 1000);
   assert_int_equal(handed_ns(given, "generic", 1, 2), 2 * (10 + 1000));
-  situ_platform_free(p);
-  situ_platform_free(given);
 }
 
 TEST(a_link_of_its_own_is_taken) {

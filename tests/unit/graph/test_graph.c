@@ -420,7 +420,7 @@ TEST(any_order_of_building_gives_the_same_relations) {
 
 TEST(a_seed_gives_one_random_graph) {
   graph_random_options o = {.n_operators = 100, .edge_density = 0.1, .seed = 1, .n_colocations = 5, .max_outputs = 3};
-  situ_graph *a, *b, *c;
+  OWN(situ_graph) *a = NULL, *b = NULL, *c = NULL;
   assert_int_equal(graph_random(&a, &o, NULL), SITU_STATUS_OK);
   assert_int_equal(graph_random(&b, &o, NULL), SITU_STATUS_OK);
   o.seed = 2;
@@ -430,9 +430,6 @@ TEST(a_seed_gives_one_random_graph) {
   assert_memory_equal(a->flops, b->flops, bytes);
   assert_memory_equal(a->in_start, b->in_start, bytes);
   assert_memory_not_equal(a->flops, c->flops, bytes);
-  situ_graph_free(a);
-  situ_graph_free(b);
-  situ_graph_free(c);
 }
 
 TEST(random_graphs_have_what_is_easily_forgotten) {

@@ -18,12 +18,10 @@ static situ_graph *draw(uint64_t seed) {
 
 TEST(frozen_graphs_keep_their_invariants) {
   for (uint64_t seed = 0; seed < 50; seed++) {
-    situ_graph *g = draw(seed), *twice = NULL;
+    OWN(situ_graph) *g = draw(seed), *twice = NULL;
     assert_null(graph_check(g));
     assert_int_equal(graph_copies(&twice, g, 2, NULL), SITU_STATUS_OK);
     assert_null(graph_check(twice));
-    situ_graph_free(twice);
-    situ_graph_free(g);
   }
 }
 

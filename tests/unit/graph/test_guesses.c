@@ -93,7 +93,7 @@ TEST(guesses_are_told_by_index) {
 }
 
 TEST(every_copy_is_guessed_as_the_first) {
-  situ_graph *g = three(), *two;
+  OWN(situ_graph) *g = three(), *two = NULL;
   assert_int_equal(graph_copies(&two, g, 2, NULL), SITU_STATUS_OK);
   assert_int_equal(two->n_guesses, 3);
   const graph_guess *type = find(two, SITU_GUESS_TYPE, "T");
@@ -101,20 +101,16 @@ TEST(every_copy_is_guessed_as_the_first) {
   assert_int_equal(type->n_operators, 4);
   assert_memory_equal(type->operators, operators, sizeof operators);
   assert_int_equal(find(two, SITU_GUESS_SIZE, "seq")->n_operators, GUESS_OF_ALL);
-  situ_graph_free(two);
-  situ_graph_free(g);
 }
 
 TEST(a_gradient_is_guessed_as_its_operator) {
-  situ_graph *g = three(), *step;
+  OWN(situ_graph) *g = three(), *step = NULL;
   assert_int_equal(graph_training(&step, g, (training_options){.optimizer = SITU_OPTIMIZER_SGD}, NULL), SITU_STATUS_OK);
   const graph_guess *type = find(step, SITU_GUESS_TYPE, "T"), *role = find(step, SITU_GUESS_ROLE, "T");
   assert_int_equal(type->n_operators, 4); /* a, c and their gradients */
   assert_int_equal(role->n_operators, 2);
   int32_t gradient = situ_graph_find(step, "gradient(b)");
   assert_true(gradient > 0 && role->operators[1] == gradient);
-  situ_graph_free(step);
-  situ_graph_free(g);
 }
 
 TEST_MAIN

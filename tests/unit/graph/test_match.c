@@ -41,29 +41,25 @@ static situ_graph *chain(int32_t n, int64_t first, int32_t extra, bool named) {
 TEST(what_is_inserted_is_new_and_the_rest_is_found) {
   for (int32_t extra = 0; extra <= 10; extra++)
     for (int named = 0; named < 2; named++) {
-      situ_graph *old = chain(10, 5, -1, named), *now = chain(10, 5, extra, named);
+      OWN(situ_graph) *old = chain(10, 5, -1, named), *now = chain(10, 5, extra, named);
       OWN(arena) *a = arena_new();
       int32_t other[11];
       assert_true(graph_match(other, now, old, a));
       for (int32_t v = 0; v < 11; v++) assert_int_equal(other[v], v == extra ? -1 : v > extra ? v - 1 : v);
-      situ_graph_free(old);
-      situ_graph_free(now);
     }
 }
 
 TEST(names_that_are_kept_win_over_work_that_changed) {
-  situ_graph *old = chain(6, 5, -1, true), *now = chain(6, 1000, 3, true);
+  OWN(situ_graph) *old = chain(6, 5, -1, true), *now = chain(6, 1000, 3, true);
   OWN(arena) *a = arena_new();
   int32_t other[7];
   assert_true(graph_match(other, now, old, a));
   for (int32_t v = 0; v < 7; v++) assert_int_equal(other[v], v == 3 ? -1 : v > 3 ? v - 1 : v);
-  situ_graph_free(old);
-  situ_graph_free(now);
 }
 
 TEST(a_graph_matches_itself_and_nothing_is_used_twice) {
   for (int32_t round = 0; round < rounds_of(300); round++) {
-    situ_graph *x = NULL, *y = NULL;
+    OWN(situ_graph) *x = NULL, *y = NULL;
     situ_error error = {0};
     graph_random_options o = {
         .n_operators = 1 + round % 60, .edge_density = 0.1, .seed = (uint64_t)round + 1, .n_colocations = 1};
@@ -82,8 +78,6 @@ TEST(a_graph_matches_itself_and_nothing_is_used_twice) {
       assert_true(other[v] < y->n_operators && !used[other[v]]);
       used[other[v]] = true;
     }
-    situ_graph_free(x);
-    situ_graph_free(y);
   }
 }
 
@@ -102,7 +96,7 @@ static situ_problem *pose(const situ_graph *g, const char *platform) {
 
 TEST(a_plan_is_carried_over_to_a_changed_graph) {
   const int32_t split[] = {1, 1, 1, 2, 2, 2, 0, 0}; /* gpu0, gpu1, cpu */
-  situ_graph *old = chain(8, 5, -1, false), *now = chain(8, 5, 4, false);
+  OWN(situ_graph) *old = chain(8, 5, -1, false), *now = chain(8, 5, 4, false);
   situ_problem *before = pose(old, "cpu+2*v100-16g"), *after = pose(now, "cpu+2*v100-16g"),
                *more = pose(now, "cpu+3*v100-16g"), *less = pose(now, "cpu+v100-16g");
   situ_plan *plan = NULL, *carried = NULL;
@@ -121,15 +115,13 @@ TEST(a_plan_is_carried_over_to_a_changed_graph) {
   situ_problem *const problems[] = {before, after, more, less};
   for (int k = 0; k < 4; k++) situ_problem_free(problems[k]);
   situ_plan_free(plan);
-  situ_graph_free(old);
-  situ_graph_free(now);
 }
 
 /* A solve of one step that starts from the plan of the graph before is as good as that plan. */
 TEST(a_search_starts_from_what_was_carried_over) {
   for (int32_t round = 0; round < rounds_of(20); round++) {
     OWN(situ_graph) *g = NULL;
-    situ_plan *plan = NULL, *carried = NULL, *found = NULL;
+    OWN(situ_plan) *plan = NULL, *carried = NULL, *found = NULL;
     situ_error error = {0};
     graph_random_options o = {.n_operators = 40, .edge_density = 0.1, .seed = (uint64_t)round + 1};
     done(graph_random(&g, &o, &error), &error);
@@ -148,9 +140,6 @@ TEST(a_search_starts_from_what_was_carried_over) {
     done(situ_solve(&found, p, &solve, &error), &error);
     situ_plan_get_summary(found, &is);
     assert_true(is.value_ns <= was.value_ns);
-    situ_plan_free(plan);
-    situ_plan_free(carried);
-    situ_plan_free(found);
   }
 }
 

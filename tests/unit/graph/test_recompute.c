@@ -112,7 +112,7 @@ static situ_graph *perceptron(void) {
  * the output of the first, the gradient that enters, three outputs of Relus, and the gradient that the last of them
  * makes: 6. */
 TEST(a_perceptron_keeps_the_inputs_of_sqrt_n_segments) {
-  situ_graph *forward = perceptron(), *all = train(forward, 0), *less = train(forward, INT32_MAX);
+  OWN(situ_graph) *forward = perceptron(), *all = train(forward, 0), *less = train(forward, INT32_MAX);
   assert_int_equal(less->n_segments, 3);
   assert_int_equal(less->n_recomputed, 2);
   assert_int_equal(all->n_recomputed, 0);
@@ -139,9 +139,6 @@ TEST(a_perceptron_keeps_the_inputs_of_sqrt_n_segments) {
   assert_int_equal(graph_recomputed_bytes(one, situ_graph_find(one, "gradient(relub)")), 300);
   assert_int_equal(graph_recomputed_bytes(one, situ_graph_find(one, "gradient(productj)")), 0);
   assert_int_equal(graph_recomputed_bytes(one, situ_graph_find(one, "reluc")), 0);
-  situ_graph_free(less);
-  situ_graph_free(all);
-  situ_graph_free(forward);
 }
 
 enum { X = 1, QKV = 3, UP = 4 }; /* bytes: of a token in and out of a block, of its parts */
@@ -179,7 +176,7 @@ static situ_graph *transformer(void) {
 /* The last product of a block is read by a sum, whose gradient needs nothing: neither runs again, as PyTorch stops a
  * checkpointed function early. */
 TEST(a_transformer_block_runs_again_up_to_what_is_needed_last) {
-  situ_graph *forward = transformer(), *all = train(forward, 0), *less = train(forward, INT32_MAX);
+  OWN(situ_graph) *forward = transformer(), *all = train(forward, 0), *less = train(forward, INT32_MAX);
   assert_int_equal(less->n_segments, 2);
   assert_int_equal(less->n_recomputed, 2);
   for (int32_t k = 0; k < 2; k++) {
@@ -206,9 +203,6 @@ TEST(a_transformer_block_runs_again_up_to_what_is_needed_last) {
   assert_int_equal(peak_of(all), 2 * kept + 2 * X + 2 * X + UP);
   /* With: of one block. */
   assert_int_equal(peak_of(less), kept + 2 * X + 2 * X + UP);
-  situ_graph_free(less);
-  situ_graph_free(all);
-  situ_graph_free(forward);
 }
 
 /* ---- Values ---- */

@@ -105,7 +105,7 @@ TEST(what_has_weights_before_it_gets_a_backward_operator) {
 /* An update of four inputs is a quarter of one of each: its states stay whole. */
 TEST(inputs_of_a_step_share_its_update) {
   OWN(situ_graph_builder) *b = builder();
-  situ_graph *forward, *step;
+  OWN(situ_graph) *forward = NULL, *step = NULL;
   situ_error error;
   int32_t v = add(b, (situ_operator){.name = "first",
                                      .kind = "MatMul",
@@ -123,15 +123,13 @@ TEST(inputs_of_a_step_share_its_update) {
   assert_int_equal(update.flops, 12 * 1000 / 4);
   assert_int_equal(update.weight_bytes, 2 * 4000);
   assert_int_equal(graph_operator(step, situ_graph_find(step, "gradient(first)")).flops, 100);
-  situ_graph_free(step);
-  situ_graph_free(forward);
 }
 
 /* 1000 weights of 16 bits, Adam in mixed precision: 12 bytes each stay on the host, which reads and writes these and
  * reads a gradient and writes a weight. The device reads its gradients and gets its weights once for 4 inputs. */
 TEST(a_host_holds_the_states_and_makes_the_updates) {
   OWN(situ_graph_builder) *b = builder();
-  situ_graph *forward, *step;
+  OWN(situ_graph) *forward = NULL, *step = NULL;
   situ_error error;
   int32_t v =
       add(b, (situ_operator){
@@ -151,8 +149,6 @@ TEST(a_host_holds_the_states_and_makes_the_updates) {
   assert_int_equal(step->offload[0].state_bytes, 12 * 1000);
   assert_int_equal(step->offload[0].moved_bytes, (2 * 12 + 2 + 2) * 1000);
   assert_int_equal(graph_offloaded_bytes(step), 12 * 1000);
-  situ_graph_free(step);
-  situ_graph_free(forward);
 }
 
 /* Bytes of each weight that PyTorch's optimizers keep beside it and its gradient; ZeRO (SC 2020), section 3.1: with
@@ -167,7 +163,7 @@ TEST(an_optimizer_keeps_its_states_where_the_weights_are) {
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
     for (int half = 0; half < 2; half++) {
       OWN(situ_graph_builder) *b = builder();
-      situ_graph *forward, *step;
+      OWN(situ_graph) *forward = NULL, *step = NULL;
       situ_error error;
       situ_dtype type = half ? SITU_DTYPE_F16 : SITU_DTYPE_F32;
       int32_t v = add(
@@ -184,8 +180,6 @@ TEST(an_optimizer_keeps_its_states_where_the_weights_are) {
         assert_int_equal(update, -1);
       else
         assert_int_equal(graph_operator(step, update).weight_bytes, n * each);
-      situ_graph_free(forward);
-      situ_graph_free(step);
     }
 }
 
@@ -285,7 +279,7 @@ TEST(gradients_of_several_users_are_added_up) {
 /* Kaplan et al., "Scaling laws for neural language models", 2020, section 2.1: backward takes twice what forward takes.
  */
 TEST(a_transformer_takes_three_times_its_forward_pass) {
-  situ_model *forward, *step;
+  OWN(situ_model) *forward = NULL, *step = NULL;
   situ_error error;
   situ_read_options o = {.size = sizeof(situ_read_options), .training = true};
   assert_int_equal(situ_model_read(&forward, "builtin:gpt2?layers=4", NULL, &error), SITU_STATUS_OK);
@@ -294,8 +288,6 @@ TEST(a_transformer_takes_three_times_its_forward_pass) {
   for (int32_t v = 0; v < forward->graph->n_operators; v++) once += (double)forward->graph->flops[v];
   for (int32_t v = 0; v < step->graph->n_operators; v++) all += (double)step->graph->flops[v];
   assert_true(all > 2.95 * once && all < 3.05 * once);
-  situ_model_free(forward);
-  situ_model_free(step);
 }
 
 TEST(a_training_step_is_not_made_twice) {

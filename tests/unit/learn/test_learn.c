@@ -331,7 +331,7 @@ TEST(the_shipped_policy_places_what_it_has_not_seen) {
         .size = sizeof(situ_instance_options), .model = held_out[k], .platform = "cpu+3*p100-16g"};
     situ_solve_options how = {.size = sizeof(situ_solve_options), .solvers = "gdp"};
     OWN(situ_instance) *instance = NULL;
-    situ_plan *plan = NULL, *again = NULL;
+    OWN(situ_plan) *plan = NULL, *again = NULL;
     situ_error error = {0};
     if (situ_place(&plan, &instance, &at, &how, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
     assert_true(plan_exists(plan));
@@ -349,8 +349,6 @@ TEST(the_shipped_policy_places_what_it_has_not_seen) {
       mean += (double)environment_try(&env, device) / 10;
     }
     assert_true((double)plan->value_ns < mean);
-    situ_plan_free(plan);
-    situ_plan_free(again);
   }
 }
 

@@ -72,15 +72,13 @@ TEST(every_trial_is_a_step_and_runs_repeat) {
   OWN(lab) l = lab_random(&o);
   for (int i = -1; i < N_CASES; i++) {
     const char *name = i < 0 ? "random" : cases[i].name;
-    situ_plan *one = solve_with(l.problem, name, 333, 5), *same = solve_with(l.problem, name, 333, 5);
+    OWN(situ_plan) *one = solve_with(l.problem, name, 333, 5), *same = solve_with(l.problem, name, 333, 5);
     OWN(situ_plan) *other = solve_with(l.problem, name, 333, 6);
     assert_int_equal(statistic(one, "learn.trials"), 333);
     assert_int_equal(one->steps, 333);
     assert_memory_equal(one->device, same->device, 40 * sizeof *one->device);
     assert_memory_equal(one->statistics, same->statistics, sizeof one->statistics);
     assert_int_not_equal(statistic(one, "learn.mean_late_ns"), statistic(other, "learn.mean_late_ns"));
-    situ_plan_free(one);
-    situ_plan_free(same);
   }
 }
 

@@ -144,15 +144,13 @@ TEST(what_is_written_is_read_back) {
 TEST(a_plan_without_a_placement_survives) {
   const situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
   OWN(lab) s = lab_random_tiny(3, 10, &options);
-  situ_plan *plan = plan_new(s.problem), *again;
+  OWN(situ_plan) *plan = plan_new(s.problem), *again = NULL;
   plan->outcome = SITU_OUTCOME_INFEASIBLE;
   plan->reason = "memory: the weights take more than there is";
   json_value *root = plan_to_json(plan);
   assert_int_equal(plan_from_json(&again, s.problem, root, "plan", NULL), SITU_STATUS_OK);
   same_plan(plan, again);
   assert_false(plan_exists(again));
-  situ_plan_free(again);
-  situ_plan_free(plan);
   json_free(root);
 }
 

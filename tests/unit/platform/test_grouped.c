@@ -32,7 +32,7 @@ static void expect_refused(const char *name, int32_t k, situ_status status, cons
 /* Without a direct link two GPUs reach each other over the host: 10 us down (pcie3 states 10 us each way) and 10 us up,
  * and each byte takes its time twice. */
 TEST(groups_have_the_memory_and_the_slowest_route_of_their_members) {
-  situ_platform *whole = named("cpu+5*v100-16g"), *p = grouped("cpu+5*v100-16g", 2, 1000);
+  OWN(situ_platform) *whole = named("cpu+5*v100-16g"), *p = grouped("cpu+5*v100-16g", 2, 1000);
   assert_int_equal(p->n_devices, 4);
   const situ_device *one = &whole->devices[1], *two = &p->devices[1];
   assert_string_equal(p->devices[0].name, "cpu");
@@ -60,8 +60,6 @@ TEST(groups_have_the_memory_and_the_slowest_route_of_their_members) {
     if (p->links[l].to_device == 3) seen += p->links[l].latency_ns == down;
   }
   assert_int_equal(seen, 3);
-  situ_platform_free(whole);
-  situ_platform_free(p);
 }
 
 TEST(direct_links_and_servers_are_kept_apart) {
@@ -95,20 +93,18 @@ TEST(the_largest_group_is_of_equal_neighbours) {
 
 /* Of four equal devices the second is alone: the first then has no neighbour, and the last two are a group. */
 TEST(devices_can_stay_alone) {
-  situ_platform *whole = named("cpu+4*v100-16g"), *p;
+  OWN(situ_platform) *whole = named("cpu+4*v100-16g"), *p = NULL;
   const bool alone[] = {false, false, true, false, false};
   assert_int_equal(platform_grouped(&p, whole, 2, 0, alone, NULL), SITU_STATUS_OK);
   assert_int_equal(p->n_devices, 4);
   assert_string_equal(p->devices[2].name, "gpu1");
   assert_string_equal(p->devices[3].name, "gpu2-3");
   assert_int_equal(platform_max_group(whole, alone), 2);
-  situ_platform_free(p);
-  situ_platform_free(whole);
 }
 
 /* A group is written and read like any device. */
 TEST(a_group_survives_its_file) {
-  situ_platform *p = grouped("cpu+4*v100-16g", 4, 5), *again;
+  OWN(situ_platform) *p = grouped("cpu+4*v100-16g", 4, 5), *again = NULL;
   situ_error error = {0};
   json_value *tree = platform_to_json(p, true);
   assert_int_equal(platform_from_json(&again, tree, "a file", &error), SITU_STATUS_OK);
@@ -116,8 +112,6 @@ TEST(a_group_survives_its_file) {
   again->devices[1].sync_latency_ns++;
   assert_int_not_equal(platform_hash(again, true), platform_hash(p, true));
   json_free(tree);
-  situ_platform_free(p);
-  situ_platform_free(again);
 }
 
 TEST(what_is_no_group_is_refused) {

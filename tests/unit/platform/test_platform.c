@@ -185,7 +185,7 @@ TEST(an_integrated_gpu_is_in_the_pool_of_the_host_of_its_server) {
 }
 
 TEST(one_server_in_brackets_is_the_same_without) {
-  situ_platform *p = named("(cpu+2*a100-80g)"), *q = named("cpu+2*a100-80g");
+  OWN(situ_platform) *p = named("(cpu+2*a100-80g)"), *q = named("cpu+2*a100-80g");
   assert_int_equal(p->n_devices, q->n_devices);
   assert_int_equal(p->n_links, q->n_links);
   for (int32_t l = 0; l < p->n_links; l++) {
@@ -193,8 +193,6 @@ TEST(one_server_in_brackets_is_the_same_without) {
     assert_int_equal(p->links[l].to_device, q->links[l].to_device);
     assert_int_equal(p->links[l].channel, q->links[l].channel);
   }
-  situ_platform_free(p);
-  situ_platform_free(q);
 }
 
 TEST(a_wrong_name_says_what_is_near) {

@@ -317,7 +317,7 @@ TEST(random_platforms_survive_a_file) {
 TEST(a_platform_is_written_to_a_file_and_read_by_its_path) {
   char path[64];
   snprintf(path, sizeof path, "platform-%ld.json", (long)getpid());
-  situ_platform *p, *q;
+  OWN(situ_platform) *p = NULL, *q = NULL;
   situ_error error = {0};
   assert_int_equal(situ_platform_read(&p, path, &error), SITU_STATUS_IO);
   assert_int_equal(situ_platform_read(&p, "cpu+2*v100-16g@nvlink", NULL), SITU_STATUS_OK);
@@ -325,8 +325,6 @@ TEST(a_platform_is_written_to_a_file_and_read_by_its_path) {
   assert_int_equal(situ_platform_read(&q, path, &error), SITU_STATUS_OK);
   unlink(path);
   assert_same(p, q);
-  situ_platform_free(p);
-  situ_platform_free(q);
 }
 
 TEST(model_names_are_matched_to_the_catalogue) {

@@ -51,10 +51,10 @@ TEST(memory_in_words_is_that_of_the_host) { /* channels x transfers x 8 bytes */
 }
 
 TEST(counts_and_links_in_words_are_those_of_devices) {
-  situ_platform *p = described("RTX 3090 (x2) NVLink + 5950X"),
-                *egpu = described("Ryzen 9 9950X + RTX 5090 + eGPU 3090 over TB4");
-  situ_platform *slots = described("5950X, RTX 4090 on PCIe 4.0 x8 and RTX 3090 on PCIe 3.0 x4"),
-                *p40 = described("dual Xeon E5-2680v4 with three Tesla P40");
+  OWN(situ_platform) *p = described("RTX 3090 (x2) NVLink + 5950X"),
+                     *egpu = described("Ryzen 9 9950X + RTX 5090 + eGPU 3090 over TB4");
+  OWN(situ_platform) *slots = described("5950X, RTX 4090 on PCIe 4.0 x8 and RTX 3090 on PCIe 3.0 x4"),
+                     *p40 = described("dual Xeon E5-2680v4 with three Tesla P40");
   bool direct = false;
   for (int32_t l = 0; l < p->n_links; l++) direct |= p->links[l].from_device == 1 && p->links[l].to_device == 2;
   assert_true(direct);
@@ -64,10 +64,6 @@ TEST(counts_and_links_in_words_are_those_of_devices) {
       assert_float_equal(slots->links[l].bytes_per_s, slots->links[l].to_device == 1 ? 12.6e9 : 3.15e9, 1);
   for (int32_t l = 0; l < egpu->n_links; l++)
     if (egpu->links[l].to_device == 2) assert_float_equal(egpu->links[l].bytes_per_s, 3.2e9, 1);
-  situ_platform_free(p);
-  situ_platform_free(egpu);
-  situ_platform_free(slots);
-  situ_platform_free(p40);
 }
 
 TEST(a_machine_is_what_is_in_it) {

@@ -173,7 +173,7 @@ TEST(every_option_counts_and_survives_posing_again) {
 
 /* Those that need others: the objective under a limit, limits of latency, and limits by secondary costs. */
 TEST(limits_count_and_survive_posing_again) {
-  lab s = three(-1, NULL), slower = three(9, NULL);
+  OWN(lab) s = three(-1, NULL), slower = three(9, NULL);
   uint64_t seen[6];
   situ_problem_options o[6];
   for (int k = 0; k < 6; k++) o[k] = options_of(SITU_OBJECTIVE_LATENCY, SITU_EXECUTION_STREAM);
@@ -193,8 +193,6 @@ TEST(limits_count_and_survive_posing_again) {
     situ_problem_free(p);
     for (int j = 0; j < k; j++) assert_true(seen[j] != seen[k]);
   }
-  lab_free(&s);
-  lab_free(&slower);
 }
 
 /* Contradicting pins of what must stay together are a conflict of every variant. */
@@ -235,7 +233,7 @@ TEST(views_relax_their_problem_only_for_its_objective) {
 /* Memory is that of a plan by its own costs. Where b takes time by the secondary costs only, its workspace counts in no
  * interval of the plan, and bounds by the secondary costs must not count it either. */
 TEST(by_other_costs_nothing_holds_what_is_held_for_no_time) {
-  lab s = three(-1, NULL), slower = three(9, NULL);
+  OWN(lab) s = three(-1, NULL), slower = three(9, NULL);
   situ_problem_options o = options_of(SITU_OBJECTIVE_LATENCY, SITU_EXECUTION_STREAM);
   o.overlap = SITU_OVERLAP_NONE;
   o.secondary_costs = slower.costs;
@@ -253,8 +251,6 @@ TEST(by_other_costs_nothing_holds_what_is_held_for_no_time) {
     assert_null(problem_check(&view));
     situ_problem_free(p);
   }
-  lab_free(&s);
-  lab_free(&slower);
 }
 
 /* r has one constraint more than p. */
@@ -266,13 +262,11 @@ TEST(a_problem_with_more_constraints_is_no_relaxation) {
                       !strcmp(c->name, "max_period_ns");
     if (c->execution < 0 || !constraint) continue;
     situ_problem_options o = options_of(SITU_OBJECTIVE_DEFAULT, (situ_execution)c->execution);
-    situ_problem *loose, *tight;
+    OWN(situ_problem) *loose = NULL, *tight = NULL;
     hash_posed(&s, &o, &loose);
     memcpy((char *)&o + c->offset, &c->to, c->bytes);
     hash_posed(&s, &o, &tight);
     if (problem_is_relaxation(tight, loose) || !problem_is_relaxation(loose, tight)) fail_msg("%s", c->name);
-    situ_problem_free(loose);
-    situ_problem_free(tight);
   }
 }
 

@@ -279,7 +279,7 @@ TEST(every_model_takes_half_precision_and_batches) {
     snprintf(path[0], sizeof path[0], "builtin:%s?bits=32", (*b)->name);
     snprintf(path[1], sizeof path[1], "builtin:%s?bits=16", (*b)->name);
     snprintf(path[2], sizeof path[2], "builtin:%s?bits=32&batch=2", (*b)->name);
-    situ_graph *single = generate(path[0], NULL), *half = generate(path[1], NULL);
+    OWN(situ_graph) *single = generate(path[0], NULL), *half = generate(path[1], NULL);
     exactly(half->n_operators, single->n_operators);
     exactly(2 * total(half, half->weight_bytes), total(single, single->weight_bytes));
     exactly(total(half, half->flops), total(single, single->flops));
@@ -290,8 +290,6 @@ TEST(every_model_takes_half_precision_and_batches) {
       exactly(total(twice, twice->weight_bytes), total(single, single->weight_bytes));
       near(multiply_adds(twice), 2 * multiply_adds(single), 0.05); /* positions of transformer-xl count once: 4 % */
     }
-    situ_graph_free(single);
-    situ_graph_free(half);
   }
 }
 
@@ -309,12 +307,9 @@ TEST(a_seed_gives_one_network_and_another_seed_another) {
     char path[2][64];
     for (int seed = 0; seed < 2; seed++)
       snprintf(path[seed], sizeof path[seed], "builtin:%s?seed=%d", drawn[i], 7 + seed);
-    situ_graph *a = generate(path[0], NULL), *b = generate(path[0], NULL), *c = generate(path[1], NULL);
+    OWN(situ_graph) *a = generate(path[0], NULL), *b = generate(path[0], NULL), *c = generate(path[1], NULL);
     assert_true(same(a, b));
     assert_false(same(a, c));
-    situ_graph_free(a);
-    situ_graph_free(b);
-    situ_graph_free(c);
   }
 }
 

@@ -282,7 +282,7 @@ TEST(a_comparison_that_is_stopped_ends_with_the_solver_that_ran) {
 /* What takes part in no run has no row either, and all others that serve the problem have one. */
 TEST(who_is_left_out_of_a_comparison_has_no_row) {
   OWN(lab) l = lab_topcuoglu();
-  situ_comparison *all = NULL, *fewer = NULL;
+  OWN(situ_comparison) *all = NULL, *fewer = NULL;
   situ_solve_options options = {.size = sizeof options, .max_steps = 20};
   assert_int_equal(situ_compare(&all, l.problem, &options, NULL), SITU_STATUS_OK);
   options.solvers = "-heft,-join";
@@ -290,8 +290,6 @@ TEST(who_is_left_out_of_a_comparison_has_no_row) {
   int32_t n = situ_comparison_count(fewer);
   assert_int_equal(situ_comparison_count(all), n + 1);
   for (int32_t k = 0; k < n; k++) assert_string_not_equal(situ_comparison_at(fewer, k).solver, "heft");
-  situ_comparison_free(all);
-  situ_comparison_free(fewer);
 }
 
 TEST(every_family_is_listed) {

@@ -168,7 +168,7 @@ TEST(a_split_that_is_sure_comes_before_one_device) {
   OWN(situ_platform) *platform = NULL;
   OWN(situ_costs) *costs = NULL;
   OWN(situ_problem) *problem = NULL;
-  situ_plan *layers, *plan;
+  OWN(situ_plan) *layers = NULL, *plan = NULL;
   situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
   situ_robustness sure = SITU_ROBUSTNESS_INIT, r = SITU_ROBUSTNESS_INIT;
   assert_int_equal(situ_model_read(&model, "builtin:wavenet", NULL, NULL), SITU_STATUS_OK);
@@ -189,8 +189,6 @@ TEST(a_split_that_is_sure_comes_before_one_device) {
   assert_int_equal(situ_solve(&plan, problem, &o, NULL), SITU_STATUS_OK);
   assert_true((double)plan->value_ns * 1.05 < (double)plan->best_single_ns);
   assert_true(situ_plan_robustness(plan, &r) && r.beats_single >= 0.9 && !r.preferred);
-  situ_plan_free(plan);
-  situ_plan_free(layers);
 }
 
 /* The last operator takes 20 ms on the v100 and 5 on the p100, which is sure (a factor of 4, see above); the first 100

@@ -197,7 +197,7 @@ TEST(it_places_as_the_rule_says_on_plain_lists) {
         put(&w, p, v, best_of(&w, p, rank, v));
         if (w.finish[v] > value) value = w.finish[v];
       }
-      situ_plan *plan = plan_of(p, "lookahead"), *heft = plan_of(p, "heft");
+      OWN(situ_plan) *plan = plan_of(p, "lookahead"), *heft = plan_of(p, "heft");
       if (plan->value_ns != value)
         fail_msg("seed %llu: %lld, expected %lld", (unsigned long long)seed, (long long)plan->value_ns,
                  (long long)value);
@@ -211,8 +211,6 @@ TEST(it_places_as_the_rule_says_on_plain_lists) {
         same &= situ_plan_device(heft, v) == *name;
       }
       differs_from_heft += !same;
-      situ_plan_free(plan);
-      situ_plan_free(heft);
     }
   }
   assert_true(differs_from_heft > PROBLEMS / 4);

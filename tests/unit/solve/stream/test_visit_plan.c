@@ -47,15 +47,13 @@ TEST(the_plan_has_operators_where_the_bound_has_them) {
 /* Without bounds there are no labels, and where everything fits (4 x 5 = 20 ns) there is no path: the plan is HEFT's.
  */
 TEST(without_labels_the_plan_is_that_of_heft) {
-  lab tight = residual(290), loose = residual(10000);
+  OWN(lab) tight = residual(290), loose = residual(10000);
   situ_plan *plan = plan_of(tight.problem, true);
   assert_true(plan->value_ns >= 130 && plan->value_ns < SITU_NEVER_NS);
   situ_plan_free(plan);
   plan = plan_of(loose.problem, false);
   assert_int_equal(plan->value_ns, 20);
   situ_plan_free(plan);
-  lab_free(&tight);
-  lab_free(&loose);
 }
 
 TEST_MAIN
