@@ -1,10 +1,13 @@
-/* base/bit_rows.h - a relation on 0 .. n-1 as one row of bits for each. */
+/* base/bit_rows.h - sets as bits; a relation on 0 .. n-1 as one row of bits for each. */
 #ifndef SITU_BASE_BIT_ROWS_H
 #define SITU_BASE_BIT_ROWS_H
 
 #include <stdbool.h>
 
 #include "base/arena.h"
+
+/* Whether v is in a set as bits. */
+static inline bool bits_have(const uint64_t *bits, int32_t v) { return bits[v / 64] >> (v % 64) & 1; }
 
 typedef struct bit_rows {
   int32_t n, words; /* of a row */
@@ -19,7 +22,7 @@ static inline bool bit_rows_make(bit_rows *r, int32_t n, arena *a) {
 }
 
 static inline bool bit_rows_has(const bit_rows *r, int32_t v, int32_t w) {
-  return r->bits[(int64_t)v * r->words + w / 64] >> (w % 64) & 1;
+  return bits_have(r->bits + (int64_t)v * r->words, w);
 }
 
 static inline void bit_rows_add(bit_rows *r, int32_t v, int32_t w) {

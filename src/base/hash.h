@@ -3,6 +3,7 @@
 #ifndef SITU_BASE_HASH_H
 #define SITU_BASE_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,14 @@ static inline uint64_t hash_end(uint64_t hash) {
 /* One number more in a hash: as hash_bytes of its bytes, the lowest first. */
 static inline uint64_t hash_number(uint64_t hash, int64_t number) {
   return hash_end(hash_word(hash ^ (8 * HASH_OF_LENGTH), (uint64_t)number));
+}
+
+/* Whether a hash is among the first *n of seen[max]; if it is not, it is added where there is room. */
+static inline bool hash_was_seen(uint64_t *seen, int32_t *n, int32_t max, uint64_t hash) {
+  for (int32_t i = 0; i < *n; i++)
+    if (seen[i] == hash) return true;
+  if (*n < max) seen[(*n)++] = hash;
+  return false;
 }
 
 /* Keys are borrowed: they must outlive the map. */

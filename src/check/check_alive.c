@@ -66,7 +66,7 @@ bool check_alive_rooms(bool *may, const judge *j, int64_t at) {
     may[i] = check_may_run(j, (int32_t)(i / devices), (int32_t)(i % devices));
   if (at < 0) return true;
   if (!check_items_find(&items, j)) return false;
-  int64_t *weights = check_items_weights(&items, j), *alive = ARENA_ZERO(j->scratch, int64_t, items.n);
+  int64_t *weights = check_items_held(&items, j), *alive = ARENA_ZERO(j->scratch, int64_t, items.n);
   bool *room = ARENA_NEW(j->scratch, bool, items.n);
   if (!weights || !alive || !room || !check_alive_add(alive, &items, j, (int32_t)at, false)) return false;
   for (int32_t d = 0; d < devices; d++) {

@@ -49,12 +49,6 @@ typedef struct check_items {
   int32_t *start, *member; /* operators of item i: member[start[i] .. start[i+1]) */
 } check_items;
 bool check_items_find(check_items *out, const judge *j);
-/* The weights of each item; sums saturate. NULL without memory. */
-int64_t *check_items_weights(const check_items *items, const judge *j);
-/* What tensors that cross a cut give to the items: gives ([items->n]) gets `out` less `in` ([use], judge->graph) of
- * each use, its producer's item with that sign, its user's with the other. */
-void check_items_shares(__int128 *gives, const check_items *items, const judge *j, const int64_t *out,
-                        const int64_t *in);
 /* The edges of F between items of a contiguous pipeline: f->to[f->start[i] .. f->start[i + 1]), some more than once;
  * and an order of the items in which all edges go forward. False without memory. */
 typedef struct check_edges {
@@ -79,6 +73,26 @@ bool check_alive_add(int64_t *bytes, const check_items *items, const judge *j, i
 bool check_alive_rooms(bool *may, const judge *j, int64_t at);
 /* What the capacities of all memories cost at these prices of a byte, of a field that holds such: at most 2^122. */
 __int128 check_rent(const judge *j, const int64_t *byte_prices);
+/* check_held_bytes of all operators of each item; sums saturate. NULL without memory. */
+int64_t *check_items_held(const check_items *items, const judge *j);
+
+/* Prices of time and of bytes, and what tensors that cross between two sides of the memories give to the items. */
+typedef struct check_prices {
+  const int64_t *time; /* [device] of a nanosecond; NULL: 1 */
+  const int64_t *byte; /* [memory] of a byte, in 2^-bits of that */
+  int32_t bits;
+  const int64_t *bytes;    /* [item] that its memory holds */
+  const bool *may;         /* [operator * n_devices + device], or NULL: wherever its operators run */
+  const int64_t *inside;   /* [memory] not 0 on that side; or NULL: no tensors count */
+  const int64_t *out, *in; /* [use] the shares of a tensor that leaves the inside, and of one that enters it */
+} check_prices;
+/* Whether the shares of all uses of a tensor are 0, or `max` at the most. */
+bool check_shares_keep(const judge *j, int32_t t, const int64_t *share, __int128 max);
+/* *work: the priced time and bytes of all items, each where that is least, what their uses give on the inside included,
+ * less the rent of the memories, in 2^-bits. *nowhere: some item can be on no device. False without memory. */
+bool check_priced_work(__int128 *work, bool *nowhere, const check_prices *x, const check_items *items, const judge *j);
+/* What no device can work less than that long for so much work; SITU_NEVER_NS where no time has a price. */
+int64_t check_priced_bound(__int128 work, const check_prices *x, const judge *j);
 /* Whether support, pins and unused devices let the operator run there. */
 bool check_may_run(const judge *j, int32_t v, int32_t d);
 

@@ -117,17 +117,6 @@ bool check_items_find(check_items *out, const judge *j) {
   return true;
 }
 
-void check_items_shares(__int128 *gives, const check_items *items, const judge *j, const int64_t *out,
-                        const int64_t *in) {
-  const situ_graph *g = j->graph;
-  for (int32_t t = 0; t < g->n_tensors; t++)
-    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-      __int128 more = (__int128)out[i] - in[i];
-      gives[items->of[g->producer[t]]] += more;
-      gives[items->of[g->use[i]]] -= more;
-    }
-}
-
 /* Of group edges those between items. */
 bool check_edges_find(check_edges *f, int32_t *order, const check_items *items, const judge *j) {
   const situ_graph *g = j->graph;
@@ -170,13 +159,6 @@ bool check_is_stashed(const situ_graph *g, int32_t t) {
   bool later = false;
   for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) later |= g->phase[g->use[i]] != SITU_PHASE_FORWARD;
   return later && g->phase[g->producer[t]] == SITU_PHASE_FORWARD;
-}
-
-int64_t *check_items_weights(const check_items *items, const judge *j) {
-  const int64_t *weight = j->graph->weight_bytes;
-  int64_t *sum = ARENA_ZERO(j->scratch, int64_t, items->n);
-  for (int32_t v = 0; v < j->graph->n_operators && sum; v++) sum[items->of[v]] = sat_add(sum[items->of[v]], weight[v]);
-  return sum;
 }
 
 int64_t check_held_bytes(const judge *j, int32_t v) {

@@ -17,11 +17,6 @@ enum { BYTE_BITS = 32 };
  * shares together are below 2^84. All operators together take at most 2^54 ns, all weights are at most 2^56 bytes, and
  * the rent is at most 2^122: the sum is between -2^123 and 2^117. */
 
-typedef struct cut {
-  int32_t memory;
-  const int64_t *byte, *out, *in;
-} cut;
-
 /* The cheapest way of a tensor from the memory to another one, or back. */
 static int64_t cheapest_way(const judge *j, int32_t t, int32_t memory, bool back) {
   int64_t min = SITU_NEVER_NS;
@@ -30,66 +25,32 @@ static int64_t cheapest_way(const judge *j, int32_t t, int32_t memory, bool back
   return min;
 }
 
-static bool shares_are_allowed(const judge *j, const cut *c, int32_t t) {
-  __int128 out = 0, in = 0;
-  for (int64_t i = j->graph->use_start[t]; i < j->graph->use_start[t + 1]; i++) {
-    out += c->out[i];
-    in += c->in[i];
-  }
-  return out <= cheapest_way(j, t, c->memory, false) && in <= cheapest_way(j, t, c->memory, true);
-}
-
-/* The least cost of an item over the devices that can hold it, of 2^-32 ns; *somewhere: whether one can. */
-static __int128 min_cost(const judge *j, const check_items *items, int32_t i, const cut *c, __int128 gives,
-                         bool *somewhere) {
-  int64_t weight = 0;
-  __int128 min = 0;
-  *somewhere = false;
-  for (int32_t k = items->start[i]; k < items->start[i + 1]; k++)
-    weight = sat_add(weight, j->graph->weight_bytes[items->member[k]]);
-  for (int32_t d = 0; d < j->problem->n_devices; d++) {
-    int64_t time = check_item_time(items, j, i, d);
-    if (time == SITU_NEVER_NS) continue;
-    int32_t m = j->platform->memory_of[d];
-    __int128 cost = ((__int128)time + (m == c->memory ? gives : 0)) * ((int64_t)1 << BYTE_BITS);
-    cost += (__int128)c->byte[m] * weight;
-    if (!*somewhere || cost < min) min = cost;
-    *somewhere = true;
-  }
-  return min;
-}
-
-static situ_status sum_up(int64_t *proved_ns, const judge *j, const cut *c, situ_error *error) {
-  check_items items;
-  if (!check_items_find(&items, j)) return fail_no_memory(error);
-  __int128 *gives = ARENA_ZERO(j->scratch, __int128, items.n), sum = 0;
-  if (!gives) return fail_no_memory(error);
-  for (int32_t t = 0; t < j->graph->n_tensors; t++)
-    if (!shares_are_allowed(j, c, t)) return SITU_STATUS_OK;
-  check_items_shares(gives, &items, j, c->out, c->in);
-  for (int32_t i = 0; i < items.n; i++) {
-    bool somewhere;
-    sum += min_cost(j, &items, i, c, gives[i], &somewhere);
-    if (!somewhere) { /* then there is no plan */
-      *proved_ns = SITU_NEVER_NS;
-      return SITU_STATUS_OK;
-    }
-  }
-  sum -= check_rent(j, c->byte);
-  __int128 value = sum <= 0 ? 0 : sum >> BYTE_BITS;
-  *proved_ns = value >= SITU_NEVER_NS ? SITU_NEVER_NS - 1 : (int64_t)value;
-  return SITU_STATUS_OK;
-}
-
 static situ_status prove(int64_t *proved_ns, judge *j, const certificate *given, situ_error *error) {
-  cut c = {.memory = (int32_t)*certificate_get(given, "memory", 1),
-           .byte = certificate_get(given, "byte_prices", -1),
-           .out = certificate_get(given, "out", -1),
-           .in = certificate_get(given, "in", -1)};
+  int32_t memory = (int32_t)*certificate_get(given, "memory", 1);
+  const int64_t *out = certificate_get(given, "out", -1), *in = certificate_get(given, "in", -1);
+  int64_t *inside = ARENA_ZERO(j->scratch, int64_t, j->platform->n_memories);
+  check_items items;
+  __int128 work;
+  bool nowhere;
   *proved_ns = 0;
   if (j->problem->overlap != SITU_OVERLAP_NONE || j->problem->objective != SITU_OBJECTIVE_LATENCY)
     return SITU_STATUS_OK; /* otherwise the value is not a sum */
-  return sum_up(proved_ns, j, &c, error);
+  if (!inside || !check_items_find(&items, j)) return fail_no_memory(error);
+  inside[memory] = 1;
+  for (int32_t t = 0; t < j->graph->n_tensors; t++)
+    if (!check_shares_keep(j, t, out, cheapest_way(j, t, memory, false)) ||
+        !check_shares_keep(j, t, in, cheapest_way(j, t, memory, true)))
+      return SITU_STATUS_OK;
+  check_prices x = {.byte = certificate_get(given, "byte_prices", -1),
+                    .bits = BYTE_BITS,
+                    .bytes = check_items_held(&items, j),
+                    .inside = inside,
+                    .out = out,
+                    .in = in};
+  if (!x.bytes || !check_priced_work(&work, &nowhere, &x, &items, j)) return fail_no_memory(error);
+  __int128 value = work <= 0 ? 0 : work >> BYTE_BITS;
+  *proved_ns = nowhere ? SITU_NEVER_NS : value >= SITU_NEVER_NS ? SITU_NEVER_NS - 1 : (int64_t)value;
+  return SITU_STATUS_OK;
 }
 
 const certificate_rule memory_cut_rule = {.kind = "memory_cut", .models = MODEL_STREAM, .prove = prove};

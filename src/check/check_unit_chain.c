@@ -278,7 +278,7 @@ static bool make_walk(walk *w) {
                     ARRAY(w->waits, j->graph->n_operators), ARRAY(w->frames, w->n), ARRAY(w->crosses, w->n),
                     ARRAY(w->next, j->graph->n_tensors)))
     return false;
-  w->weight = check_items_weights(&w->items, j);
+  w->weight = check_items_held(&w->items, j);
   return w->weight;
 }
 

@@ -239,7 +239,7 @@ static bool keep(const tour *w, int64_t *kept, int64_t v, int32_t kind) {
 static bool find_kept(tour *w) {
   check_items items;
   if (!check_items_find(&items, w->j)) return false;
-  int64_t *bytes = check_items_weights(&items, w->j), n_beside = 0;
+  int64_t *bytes = check_items_held(&items, w->j), n_beside = 0;
   if (!bytes) return false;
   for (int32_t r = 0; r < w->n_bypasses; r++) n_beside += w->counts[r];
   for (int64_t i = 0; i < w->n + n_beside; i++) {

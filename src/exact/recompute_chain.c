@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bit_rows.h"
 #include "base/checked.h"
 #include "stages/stage_choice.h"
 #include "stages/stage_network.h"
@@ -88,27 +89,23 @@ static const char *sort_devices(layers *x) {
   return x->n_columns == 0 ? "there are no devices" : NULL;
 }
 
-static bool has_bit(const uint64_t *set, int32_t k) { return set[k / 64] >> (k % 64) & 1; }
-
-/* Which classes are before or after each other one. after: [class * words] all that it leads to. False without memory.
- */
+/* Which classes are before or after each other one. False without memory. */
 static bool find_comparable(const layers *x, const int32_t *order, bool *comparable, arena *a) {
   const constraint_graph *f = &x->classes.forward;
-  int32_t n = x->classes.n_classes, words = n / 64 + 1, *n_before;
-  uint64_t *after;
-  if (!ARENA_ARRAYS(a, ZEROS(after, (int64_t)n * words), ZEROS(n_before, n))) return false;
+  int32_t n = x->classes.n_classes, *n_before = ARENA_ZERO(a, int32_t, n);
+  bit_rows after; /* all that each leads to */
+  if (!n_before || !bit_rows_make(&after, n, a)) return false;
   for (int32_t i = n - 1; i >= 0; i--) {
-    uint64_t *own = &after[(int64_t)order[i] * words];
-    int32_t n_after = 0;
-    for (int32_t e = f->start[order[i]]; e < f->start[order[i] + 1]; e++) {
-      own[f->to[e] / 64] |= (uint64_t)1 << (f->to[e] % 64);
-      for (int32_t w = 0; w < words; w++) own[w] |= after[(int64_t)f->to[e] * words + w];
+    int32_t own = order[i], n_after = 0;
+    for (int32_t e = f->start[own]; e < f->start[own + 1]; e++) {
+      bit_rows_add(&after, own, f->to[e]);
+      bit_rows_join(&after, own, f->to[e]);
     }
     for (int32_t k = 0; k < n; k++) {
-      n_after += has_bit(own, k);
-      n_before[k] += has_bit(own, k);
+      n_after += bit_rows_has(&after, own, k);
+      n_before[k] += bit_rows_has(&after, own, k);
     }
-    comparable[order[i]] = n_after == n - 1 - i;
+    comparable[own] = n_after == n - 1 - i;
   }
   for (int32_t i = 0; i < n; i++) comparable[order[i]] &= n_before[order[i]] == i;
   return true;

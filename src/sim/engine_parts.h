@@ -25,7 +25,7 @@ typedef struct parts_model {
   int64_t *end_ns;     /* [part] likewise */
 
   /* scratch */
-  started *rows;                  /* [operator] */
+  keyed *rows;                    /* [operator] */
   int32_t *order;                 /* [operator] by start */
   int32_t *begun, *closed;        /* [part] positions in that order: of its first operator, and after its last one if
                                      another device waits for that; else 0 */

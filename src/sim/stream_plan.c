@@ -20,7 +20,7 @@ COMPARATOR(by_start, hop_row, UP(hop.start_ns) UP(hop.tensor) UP(hop.to_memory) 
 static situ_status fill_order(const stream *s, const placement *where, bool timed, situ_plan *plan, situ_error *error) {
   plan->order = ARENA_NEW(plan->arena, int32_t, s->n_operators);
   arena_mark mark = arena_get_mark(plan->arena);
-  started *rows = ARENA_NEW(plan->arena, started, s->n_operators);
+  keyed *rows = ARENA_NEW(plan->arena, keyed, s->n_operators);
   if (!plan->order || !rows) return fail_no_memory(error);
   order_by_start(plan->order, rows, timed ? s->start_ns : NULL, where->order, s->n_operators);
   arena_release(plan->arena, mark);

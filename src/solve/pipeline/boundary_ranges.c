@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/bit_rows.h"
 #include "base/checked.h"
 #include "base/contracts.h"
 
@@ -115,8 +116,6 @@ static bool allocate(boundary_ranges *w, arena *a) {
   return made && w->span && w->is_short && w->min_left && w->min_right;
 }
 
-static bool has(const uint64_t *bits, int32_t v) { return bits[v / 64] >> (v % 64) & 1; }
-
 /* The spans of edges of which one pin comes before all others in F, or after all; those of others are unknown. A device
  * between pin x and pin y holds neither predecessors of x nor successors of y. */
 static bool find_spans(boundary_ranges *w, arena *a) {
@@ -156,8 +155,8 @@ static bool find_spans(boundary_ranges *w, arena *a) {
     int64_t as_first = 0, as_last = 0;
     for (int32_t i = s->pin_start[e] + 1; i < s->pin_start[e + 1]; i++) {
       int32_t y = s->pin[i];
-      first &= has(before + (int64_t)y * s->n_words, x);
-      last &= has(before + (int64_t)x * s->n_words, y);
+      first &= bits_have(before + (int64_t)y * s->n_words, x);
+      last &= bits_have(before + (int64_t)x * s->n_words, y);
       as_first = max64(as_first, w->total - up[x] - down[y]);
       as_last = max64(as_last, w->total - up[y] - down[x]);
     }

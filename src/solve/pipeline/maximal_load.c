@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bit_rows.h"
 #include "base/checked.h"
 #include "base/resize.h"
 
@@ -46,14 +47,12 @@ static bool make_table(table *t, const ideal_set *set) {
   return true;
 }
 
-static bool has(const uint64_t *bits, int32_t v) { return bits[v / 64] >> (v % 64) & 1; }
-
 /* The maximum rise of the cost of edge e, a pin of which is v, for the device that v leaves, v being in none of the
  * devices before. */
 static void leave_edge(const stages *s, const uint64_t *ideal, int32_t v, int32_t e, int64_t in, int64_t out,
                        int64_t *in_more, int64_t *out_more) {
   int32_t producer = s->pin[s->pin_start[e]], n_inside = 0, n_others = s->pin_start[e + 1] - s->pin_start[e] - 1;
-  for (int32_t i = s->pin_start[e]; i < s->pin_start[e + 1]; i++) n_inside += has(ideal, s->pin[i]);
+  for (int32_t i = s->pin_start[e]; i < s->pin_start[e + 1]; i++) n_inside += bits_have(ideal, s->pin[i]);
   n_others -= n_inside;
   if (n_inside == 0) { /* its pins may all have been on one device */
     *(producer == v ? in_more : out_more) += producer == v ? in : out;
@@ -94,7 +93,7 @@ static bool list(maximal_load *p, const ideal_set *set, const table *t) {
     p->start[i] = n;
     memcpy(with, ideal, (size_t)s->n_words * 8);
     for (int32_t v = 0; v < s->n; v++) {
-      if (has(ideal, v) || !may_follow(s, ideal, v) || !may_move_forward(s, ideal, v)) continue;
+      if (bits_have(ideal, v) || !may_follow(s, ideal, v) || !may_move_forward(s, ideal, v)) continue;
       with[v / 64] ^= 1ull << (v % 64);
       int32_t to = find(t, set, with);
       with[v / 64] ^= 1ull << (v % 64);

@@ -2,13 +2,14 @@
 
 #include <string.h>
 
+#include "base/bit_rows.h"
 #include "base/checked.h"
 #include "base/contracts.h"
 
 enum { MAX_RECEIVERS = 10 }; /* open stages of one tensor: 2^10 values */
 
 static bool is_before(const stages *s, int32_t u, int32_t v) {
-  return s->predecessors[(int64_t)v * s->n_words + u / 64] >> (u % 64) & 1;
+  return bits_have(s->predecessors + (int64_t)v * s->n_words, u);
 }
 
 static uint16_t stages_upto(int32_t k) { return (uint16_t)((2u << k) - 1); }

@@ -194,13 +194,11 @@ static void improve(priced *s) {
 static void take_plan(void *context, const branch_chain *chain, int64_t lower_ns) {
   priced *s = context;
   const situ_problem *p = s->problem;
-  uint64_t hash = hash_bytes(chain->at, (size_t)chain->n * sizeof *chain->at, 0);
+  size_t size = (size_t)chain->n * sizeof *s->at;
   (void)lower_ns;
-  for (int32_t i = 0; i < s->n_seen; i++)
-    if (s->seen[i] == hash) return;
   if (s->n_seen == MAX_SEEN || s->n_plans == MAX_PLANS || solve_done(s->run)) return;
-  s->seen[s->n_seen++] = hash;
-  memcpy(s->at, chain->at, (size_t)chain->n * sizeof *s->at);
+  if (hash_was_seen(s->seen, &s->n_seen, MAX_SEEN, hash_bytes(chain->at, size, 0))) return;
+  memcpy(s->at, chain->at, size);
   memset(s->used_bytes, 0, (size_t)p->n_memories * sizeof *s->used_bytes);
   for (int32_t k = 0; k < chain->n; k++) {
     unit_members_put(unit_list_members(&p->units, chain->elements[k].unit), s->device, s->at[k]);
@@ -214,10 +212,7 @@ static void take_plan(void *context, const branch_chain *chain, int64_t lower_ns
   }
   if (!make_fit(s)) return;
   improve(s);
-  hash = hash_bytes(s->at, (size_t)chain->n * sizeof *s->at, 1);
-  for (int32_t i = 0; i < s->n_seen; i++)
-    if (s->seen[i] == hash) return;
-  if (s->n_seen < MAX_SEEN) s->seen[s->n_seen++] = hash;
+  if (hash_was_seen(s->seen, &s->n_seen, MAX_SEEN, hash_bytes(s->at, size, 1))) return;
   for (int32_t k = 0; k < chain->n; k++)
     unit_members_put(unit_list_members(&p->units, chain->elements[k].unit), s->device, s->at[k]);
   if (!sequence_find(s->order, s->run->simulator, p, s->device, s->run->arena)) return;

@@ -166,10 +166,7 @@ static bool improves(layering *s) {
 /* Offers s->next as a layout, and keeps the best ones, sorted. Duplicates are skipped. */
 static void propose(layering *s) {
   size_t size = (size_t)s->n_layers * sizeof *s->next;
-  uint64_t hash = hash_bytes(s->next, size, 0);
-  for (int32_t i = 0; i < s->n_seen; i++)
-    if (s->seen[i] == hash) return;
-  if (s->n_seen < MAX_SEEN) s->seen[s->n_seen++] = hash;
+  if (hash_was_seen(s->seen, &s->n_seen, MAX_SEEN, hash_bytes(s->next, size, 0))) return;
   int32_t i = MAX_STARTS - 1, *room = s->start[i];
   int64_t value = layouts_offer(&s->on, s->layer_of, s->next, s->start_ns[i]);
   if (value >= s->start_ns[i]) return;
