@@ -86,12 +86,13 @@ typedef struct check_prices {
   const int64_t *inside;   /* [memory] not 0 on that side; or NULL: no tensors count */
   const int64_t *out, *in; /* [use] the shares of a tensor that leaves the inside, and of one that enters it */
 } check_prices;
-/* Whether the shares of all uses of a tensor are 0, or `max` at the most. */
+/* Whether the shares of all uses of a tensor add up to 0, or to `max` at the most. */
 bool check_shares_keep(const judge *j, int32_t t, const int64_t *share, __int128 max);
 /* *work: the priced time and bytes of all items, each where that is least, what their uses give on the inside included,
  * less the rent of the memories, in 2^-bits. *nowhere: some item can be on no device. False without memory. */
 bool check_priced_work(__int128 *work, bool *nowhere, const check_prices *x, const check_items *items, const judge *j);
-/* What no device can work less than that long for so much work; SITU_NEVER_NS where no time has a price. */
+/* The time that devices at these prices need at least for so much work: the work by the sum of all prices of time,
+ * rounded up; SITU_NEVER_NS where there is work and no time has a price. */
 int64_t check_priced_bound(__int128 work, const check_prices *x, const judge *j);
 /* Whether support, pins and unused devices let the operator run there. */
 bool check_may_run(const judge *j, int32_t v, int32_t d);

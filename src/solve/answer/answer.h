@@ -41,8 +41,8 @@ situ_status answer_plan(situ_plan **out, const solve_run *run, const answer *cho
  * Arrays are in the arena of the run. At most 16 simulations. NO_MEMORY or OK. */
 situ_status answer_order_devices(answer *chosen, solve_run *run);
 
-/* Why there is no plan, in words: "BEFORE plan that keeps ... AFTER": what is proved says of which plans. NULL without
- * memory. */
+/* Why there is no plan, in words, "BEFORE plan that keeps ... AFTER", with the plans that the proof is about. NULL
+ * without memory. */
 const char *reason_of_plans(arena *a, const situ_problem *problem, const char *before, const char *after);
 
 /* What all units need at one instant, and the units that need most, where that is more than half of what memories
