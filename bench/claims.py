@@ -55,7 +55,7 @@ def whole(share):
 def against(ratio):
     """1.05 is `5.0 % longer`."""
     if abs(ratio - 1) < 0.0005:
-        return "no longer or shorter"
+        return "neither longer nor shorter"
     return f"{whole(abs(ratio - 1))} {'longer' if ratio >= 1 else 'shorter'}"
 
 
