@@ -60,12 +60,19 @@ static json_value *note_list(const char *notes) {
   return list;
 }
 
+/* The bound of the best plan, -1 where there is none, or the command takes less: it is not of the plans that the bound
+ * is about. */
+static int64_t bound_of_all(const situ_judgement *j) {
+  int64_t lower_ns = plan_exists(j->best) ? j->best->lower_bound_ns : 0;
+  return lower_ns > 0 && !(plan_exists(j->given) && j->given->value_ns < lower_ns) ? lower_ns : -1;
+}
+
 static char *judge_json(const situ_judgement *j) {
   json_value *root = json_new_object();
   const situ_problem *p = j->given->problem;
   bool ok = report_problem_json(root, p, situ_instance_model(j->given_instance));
   ok &= FIELDS(root, {"format", .text = j->format}, {"runs", AS_BOOL, .n = plan_exists(j->given)},
-               {"slower_by", AS_NUMBER, .x = loss(j)}, {"lower_bound_ns", AS_COUNT, .n = j->best->lower_bound_ns},
+               {"slower_by", AS_NUMBER, .x = loss(j)}, {"lower_bound_ns", AS_INDEX, .n = bound_of_all(j)},
                {"best_single_ns", AS_TIME, .n = single_of(j)->best_single_ns},
                {"better", .text = text_or_null(j->better)}, {"rows", AS_TREE, .tree = rows_json(add_plans, j)},
                {"command_notes", AS_TREE, .tree = note_list(j->notes)});
@@ -83,9 +90,8 @@ static void add_verdict(const fact_lines *f, const situ_judgement *j) {
     FACT(f, "verdict", "it runs, and no faster plan was found");
   else
     FACT(f, "verdict", "it runs, and takes %s longer than the best plan found", percent_text(a, loss(j)));
-  bool below = plan_exists(j->given) && plan_exists(j->best) && j->given->value_ns < j->best->lower_bound_ns;
-  if (plan_exists(j->best) && j->best->lower_bound_ns > 0 && !below) /* else they are not of one space */
-    FACT(f, "bound", "no plan takes less than %s%s", exact_time(a, j->best->lower_bound_ns),
+  if (bound_of_all(j) >= 0)
+    FACT(f, "bound", "no plan takes less than %s%s", exact_time(a, bound_of_all(j)),
          j->best->problem->guessed ? ", for guessed costs" : "");
   report_scope(f, j->best->problem, j->best->form);
   report_unknown(f, j->best->problem);
