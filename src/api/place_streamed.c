@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/place_instance.h"
+#include "base/c_locale.h"
 #include "base/checked.h"
 #include "base/fail.h"
 #include "cost/streamed.h"
@@ -203,10 +204,11 @@ static situ_status try_hidden(situ_plan **plan, situ_instance **instance, const 
         "weights to a GPU the best plan found takes %s",
         engine, text_time(a, host_ns), text_time(b, with_ns));
   else
-    snprintf(line, sizeof line,
-             "without a GPU in sight of %.40s the CPU alone is estimated to take %s; it may take %g times as long, so "
-             "measure before you hide the GPU",
-             engine, text_time(a, host_ns), GAIN_OF_HOSTS);
+    c_locale_print(
+        line, sizeof line,
+        "without a GPU in sight of %.40s the CPU alone is estimated to take %s; it may take %g times as long, so "
+        "measure before you hide the GPU",
+        engine, text_time(a, host_ns), GAIN_OF_HOSTS);
   return instance_add_note(*instance, line, error);
 }
 
