@@ -72,7 +72,7 @@ static situ_status resolve(situ_instance *i, const json_value *list, situ_error 
     sources[k] =
         (rule_source){k < o->call.n_rules ? o->call.rules[k] : "the rules of the plan", json_at(list, (size_t)k)};
   log_to log = {o->cost.log, o->cost.log_context};
-  return rules_read(&i->rules, sources, n, i->model->graph, i->platform, log, error);
+  return rules_read(&i->rules, sources, n, i->model->graph, i->platform, i->ungrouped, log, error);
 }
 
 situ_status instance_read_rules(situ_instance *i, situ_error *error) {

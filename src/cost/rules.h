@@ -39,9 +39,10 @@ typedef struct rule_source {
 
 /* Resolves rules. Rules of later sources apply after those of earlier ones. BAD_INPUT, with the position, for a
  * violation of docs/formats/rules.md, for a device that the platform does not have, and for a reserve larger than its
- * memory; a rule that matches nothing is a warning. *out belongs to the caller and keeps no references. */
+ * memory; a rule that matches nothing is a warning. Where devices of the platform are groups of those of `members`
+ * (else NULL), the name of a member means its group. *out belongs to the caller and keeps no references. */
 situ_status rules_read(rule_set **out, const rule_source *sources, int32_t n, const situ_graph *graph,
-                       const situ_platform *platform, log_to log, situ_error *error);
+                       const situ_platform *platform, const situ_platform *members, log_to log, situ_error *error);
 void rules_free(rule_set *r);
 
 /* The platform with reserves and efficiencies. Devices of one class that rules treat differently get classes

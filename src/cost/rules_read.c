@@ -21,7 +21,7 @@ typedef struct reader {
   rule_set *r;
   const char *where;
   const situ_graph *graph;
-  const situ_platform *platform;
+  const situ_platform *platform, *members; /* members: of which it has groups; NULL: it has none */
   log_to log;
   bool *stated;            /* [memory] a reserve is */
   int64_t *headroom_bytes; /* [memory] */
@@ -126,11 +126,21 @@ static situ_status no_device(const reader *x, const char *place, const char *wor
   return fields_fail(error, x->where, place, "no device, class or type of devices is called \"%.60s\"; %s", word, near);
 }
 
+/* The device of this name, or the group with a member of this name; -1: there is neither. */
+static int32_t find_named(const reader *x, const char *word) {
+  const situ_platform *p = x->platform;
+  int32_t exact = situ_platform_find(p, word), member = situ_platform_find(x->members, word);
+  if (exact >= 0 || member < 0) return exact;
+  int32_t d = 0;
+  for (int32_t last = platform_members(p, 0); last <= member; last += platform_members(p, d)) d++;
+  return d;
+}
+
 /* Marks the devices that a word selects: the one of that name, else all whose name or class matches, or all of that
  * type. A type without devices gives a warning. */
 static situ_status mark_devices(const reader *x, bool *marked, const char *word, const char *place, situ_error *error) {
   const situ_platform *p = x->platform;
-  int32_t exact = situ_platform_find(p, word), n = 0;
+  int32_t exact = find_named(x, word), n = 0;
   bool is_type = false;
   for (int i = 0; i < COUNT_OF(types); i++) is_type |= strcmp(types[i], word) == 0;
   for (int32_t d = 0; d < p->n_devices; d++) {
@@ -473,10 +483,10 @@ static situ_status read_source(const reader *x, const json_value *tree, situ_err
 }
 
 situ_status rules_read(rule_set **out, const rule_source *sources, int32_t n, const situ_graph *graph,
-                       const situ_platform *platform, log_to log, situ_error *error) {
+                       const situ_platform *platform, const situ_platform *members, log_to log, situ_error *error) {
   arena *a = arena_new();
   rule_set *r = a ? ARENA_ZERO(a, rule_set, 1) : NULL;
-  reader x = {.r = r, .graph = graph, .platform = platform, .log = log};
+  reader x = {.r = r, .graph = graph, .platform = platform, .members = members, .log = log};
   situ_status status = SITU_STATUS_OK;
   *out = NULL;
   if (r) *r = (rule_set){.arena = a, .n_operators = graph->n_operators, .n_devices = platform->n_devices};

@@ -575,6 +575,10 @@ def test_files_beside_the_model_have_room():
     told = judged(f"{command} draft.gguf", *on, *unsearched("single"), code=4)
     assert "24.2 GB of the draft model" in told["command_notes"][0], told
     assert any("that is not counted" in note for note in read(f"{command} none.gguf", *on)["command_notes"])
+    with open("small.gguf", "wb") as f:
+        f.truncate(2_000_000_000)
+    told = judged(f"{command} small.gguf", path, "--platform", "cpu+2*rtx3090-24g")  # groups are tried, of which gpu0 is a member
+    assert len(told["rows"]) == 2 and "2.00 GB of the draft model" in told["command_notes"][0], told
 
 
 def test_a_file_that_is_not_there_is_no_command():

@@ -75,7 +75,7 @@ static situ_status read_all(world *w, const char *const *texts, situ_error *erro
     assert_int_equal(json_parse(&roots[n], text, strlen(text), "test", error), SITU_STATUS_OK);
     sources[n] = (rule_source){"rules.json", roots[n]};
   }
-  situ_status status = rules_read(&w->r, sources, n, w->graph, w->platform, (log_to){keep_warning, w}, error);
+  situ_status status = rules_read(&w->r, sources, n, w->graph, w->platform, NULL, (log_to){keep_warning, w}, error);
   for (int32_t i = 0; i < n; i++) json_free(roots[i]);
   return status;
 }
