@@ -38,8 +38,14 @@ static bool is_item(const char *text, const char *at) {
   return at[0] == '-' && at[1] == ' ' && (line == text || line[-1] == '\n');
 }
 
-/* A list of YAML in brackets, of quoted words. */
-static bool opens_list(const char *at) { return at[0] == '[' && (at[1] == '"' || at[1] == '\''); }
+/* A list in brackets: of quoted words, or behind a key of YAML. */
+static bool opens_list(const command_words *w, const char *at) {
+  const char *key = w->n > 0 ? w->word[w->n - 1] : "";
+  size_t n = strlen(key);
+  if (at[0] != '[') return false;
+  at += 1 + strspn(at + 1, " ");
+  return *at == '"' || *at == '\'' || (n > 1 && key[n - 1] == ':');
+}
 
 /* Copies a word to `to`, without its quotes, and returns where it ends; `listed`: also before a comma or a bracket. */
 static const char *copy_word(char **to, const char *at, bool listed, situ_error *error) {
@@ -76,8 +82,9 @@ situ_status command_words_split(command_words *out, const char *text, arena *a, 
       at += strcspn(at, "\n");
       continue;
     }
-    listed |= opens_list(at);
-    if (opens_list(at) || is_item(text, at) || (listed && strchr(",]", *at))) {
+    bool opens = opens_list(out, at);
+    listed |= opens;
+    if (opens || is_item(text, at) || (listed && strchr(",]", *at))) {
       listed &= *at != ']';
       at++;
       continue;
@@ -140,6 +147,8 @@ const char *command_words_variable(const command_words *w, const char *name) {
   return NULL;
 }
 
+static bool is_false(const char *word) { return strcmp(word, "false") == 0 || strcmp(word, "False") == 0; }
+
 situ_status command_words_include(command_words *w, const char *path, arena *a, situ_error *error) {
   char *text;
   command_words said, all = {.word = ARENA_NEW(a, const char *, 2 * MAX_WORDS)};
@@ -148,7 +157,9 @@ situ_status command_words_include(command_words *w, const char *path, arena *a, 
   if (!all.word) return fail_no_memory(error);
   for (int32_t k = 0; k < said.n; k++) {
     size_t n = strlen(said.word[k]);
-    bool key = n > 1 && said.word[k][n - 1] == ':';
+    bool key = n > 1 && said.word[k][n - 1] == ':', off = key && k + 1 < said.n && is_false(said.word[k + 1]);
+    k += off;
+    if (off) continue;
     char *name = key ? ARENA_NEW(a, char, (int64_t)n + 2) : NULL;
     if (key && !name) return fail_no_memory(error);
     if (key) snprintf(name, n + 2, "--%.*s", (int)n - 1, said.word[k]);

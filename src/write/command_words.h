@@ -15,7 +15,7 @@ typedef struct command_words {
 
 /* Splits a text as a shell does: quotes, backslashes, comments to the end of the line, and a backslash at its end that
  * joins it with the next; what `docker run` is told about its container is left out. Lists of YAML, as manifests have
- * them ("- WORD" in lines, ["WORD", "WORD"]), are words in turn. Nothing is run or replaced.
+ * them ("- WORD" in lines, ["WORD", "WORD"], key: [WORD, WORD]), are words in turn. Nothing is run or replaced.
  * BAD_INPUT for a quote that does not end, and above 4096 words. */
 situ_status command_words_split(command_words *out, const char *text, arena *a, situ_error *error);
 
@@ -34,8 +34,8 @@ const char *command_words_variable(const command_words *w, const char *name);
  * max numbers. */
 situ_status command_words_numbers(int64_t *out, int32_t *n, int32_t max, const command_words *w, const char *name,
                                   situ_error *error);
-/* Puts the options of a file of YAML, whose keys are their names, before the words: those are stronger. IO where it
- * cannot be read. */
+/* Puts the options of a file of YAML, whose keys are their names, before the words: those are stronger. What is false
+ * there is left out. IO where it cannot be read. */
 situ_status command_words_include(command_words *w, const char *path, arena *a, situ_error *error);
 /* A whole number, at least min; BAD_INPUT with the name and the value otherwise. *out stays if the option is not
  * there. */

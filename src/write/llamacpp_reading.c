@@ -97,6 +97,14 @@ static bool has_unequal_shares(const char *list) {
   return false;
 }
 
+/* Whether options keep a draft model, or a projector, on the host. */
+static bool is_on_host(const command_words *w, bool draft) {
+  const char *device = command_words_value(w, "-devd --device-draft --spec-draft-device");
+  const char *layers = command_words_value(w, "-ngld --gpu-layers-draft --n-gpu-layers-draft --spec-draft-ngl");
+  if (!draft) return command_words_has(w, "--no-mmproj-offload");
+  return (device && strcmp(device, "none") == 0) || (layers && strcmp(layers, "0") == 0);
+}
+
 /* Files beside the model, whose weights are on the first GPU: their size is known where they are here. */
 static void take_files(plan_request *out, text_buffer *notes, const command_words *w) {
   static const struct {
@@ -105,7 +113,7 @@ static void take_files(plan_request *out, text_buffer *notes, const command_word
               {"--mmproj -mm", "the projector", ""}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const char *path = command_words_value(w, rows[i].names);
-    long long bytes = path && file_exists(path) ? file_size(path) : -1;
+    long long bytes = path && !is_on_host(w, i == 0) ? file_size(path) : -1;
     char size[TEXT_UNIT_BYTES];
     if (!path) continue;
     if (bytes < 0)

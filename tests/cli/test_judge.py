@@ -546,6 +546,8 @@ def test_manifests_are_commands():
             ("compose.yaml", """services:\n  sg:\n    image: lmsysorg/sglang\n    environment:\n      CUDA_VISIBLE_DEVICES: "1"\n    command: >
       --model-path m\n      --context-length 4096\n    deploy:\n      devices:\n        - count: all\n""", "gpu1 6", 4096),
             ("llama.yml", "services:\n  llama:\n    image: llama.cpp:server-cuda\n    command: -m m.gguf -ngl 99 -c 1024 --tensor-split 3,1,0,0\n", "gpu0 6", 1024),
+            ("plain.yml", "services:\n  llama:\n    image: llama.cpp:server-cuda\n    command: [ -m, m.gguf, -ngl, 99, -c, 1024, -ts, \"3,1,0,0\" ]\n", "gpu0 6", 1024),
+            ("Dockerfile", 'CMD [ "llama-server", "-m", "m.gguf", "-ngl", "99", "-c", "1024", "-ts", "3,1,0,0" ]\n', "gpu0 6", 1024),
             (None, "vllm serve --config c.yaml", "gpu0-1 6", 2048),
             (None, "vllm serve --config=c.yaml --max-model-len 512", "gpu0-1 6", 512)):
         if name:
@@ -553,6 +555,8 @@ def test_manifests_are_commands():
         found = read(name or text, *on)
         assert found["rows"][0]["layers"] == layers, (text, found["rows"])
         assert any(f"cache of {tokens} tokens" in note for note in found["notes"]), (text, found["notes"])
+    pathlib.Path("off.yaml").write_text("model: org/model\nenable-expert-parallel: false\nmax-model-len: 2048\n")
+    assert not any("expert-parallel" in note for note in read("vllm serve --config off.yaml", *on)["command_notes"])
     situ("judge", "vllm serve --config none.yaml", *on, code=3, err="none.yaml: cannot be opened")
 
 
@@ -574,7 +578,8 @@ def test_files_beside_the_model_have_room():
     command = f"llama-server -m {path} -ngl 99 -c 2048 -md"
     told = judged(f"{command} draft.gguf", *on, *unsearched("single"), code=4)
     assert "24.2 GB of the draft model" in told["command_notes"][0], told
-    assert any("that is not counted" in note for note in read(f"{command} none.gguf", *on)["command_notes"])
+    for rest in ("none.gguf", "draft.gguf -devd none", "draft.gguf -ngld 0"):
+        assert any("that is not counted" in note for note in read(f"{command} {rest}", *on)["command_notes"]), rest
     with open("small.gguf", "wb") as f:
         f.truncate(2_000_000_000)
     told = judged(f"{command} small.gguf", path, "--platform", "cpu+2*rtx3090-24g")  # groups are tried, of which gpu0 is a member
