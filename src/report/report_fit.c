@@ -93,20 +93,21 @@ static void add_memory(text_buffer *t, const situ_fitting *f, const situ_report_
   int32_t answer = situ_fitting_answer(f);
   const situ_plan *plan = answer_plan(f);
   char w[TEXT_UNIT_BYTES], c[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], l[TEXT_UNIT_BYTES], line[300];
+  bool tokens = !f->inputs;
   int64_t weights = 0, caches = 0;
   for (int32_t d = 0; plan && d < plan->n_devices; d++) {
     memory_use m = use_of(plan, d);
     if (m.weights + m.caches == 0) continue;
-    snprintf(line, sizeof line, "%.60s: %s of weights, %s of caches, %s of buffers%s%s", m.device,
-             text_size(w, m.weights), text_size(c, m.caches), text_size(b, m.buffers), m.limit > 0 ? ", of " : "",
-             m.limit > 0 ? text_size(l, m.limit) : "");
+    snprintf(line, sizeof line, "%.60s: %s of weights, %s%s%s of buffers%s%s", m.device, text_size(w, m.weights),
+             tokens ? text_size(c, m.caches) : "", tokens ? " of caches, " : "", text_size(b, m.buffers),
+             m.limit > 0 ? ", of " : "", m.limit > 0 ? text_size(l, m.limit) : "");
     text_add_wrapped(t, line, caches + weights == 0 ? "  memory  " : "          ", "          ", report_width(options));
     weights = sat_add(weights, m.weights);
     caches = sat_add(caches, m.caches);
   }
   bool full = plan && answer + 1 < f->n && *f->rows[answer + 1].reason,
        narrow = full && plan->problem->graph->cache_type;
-  if (!full || caches + weights == 0) return;
+  if (!full || caches == 0) return;
   snprintf(line, sizeof line, "%s%s; weights of half the size would free %s; %s of caches for %s more",
            narrow ? "caches are narrow already" : "caches of q8_0 (--kv-type q8_0) would free ",
            narrow ? "" : text_size(c, caches / F16_BITS * (F16_BITS - Q8_0_BITS)), text_size(w, weights / 2),
