@@ -310,20 +310,18 @@ static void refuse_weights(situ_problem *p, int64_t weights, int64_t room) {
            p->graph->cache_tokens > 0 ? "weights and caches" : "weights", a, b);
 }
 
-/* Whether some device of a memory may be used. */
-static bool may_hold_weights(const situ_problem *p, int32_t m) {
+bool problem_uses_memory(const situ_problem *p, int32_t m) {
   bool used = false;
   for (int32_t d = 0; d < p->n_devices; d++) used |= p->memory_of[d] == m && !p->unused[d];
   return used;
 }
 
-/* The bytes of all memories that may be used, those of a pool once. */
-static int64_t room_for_weights(const situ_problem *p) {
+int64_t problem_room_bytes(const situ_problem *p) {
   int64_t room = 0;
   for (int32_t m = 0; m < p->n_memories; m++) {
     bool used = false;
     for (int32_t w = p->platform->heads_pool[m] ? m : -1; w >= 0; w = p->platform->next_in_pool[w])
-      used = used || may_hold_weights(p, w);
+      used = used || problem_uses_memory(p, w);
     if (used) room = sat_add(room, p->platform->memory_bytes[m]);
   }
   return room;
@@ -353,7 +351,7 @@ static void find_conflicts(situ_problem *p) {
     for (int32_t d = 0; d < p->n_devices && !somewhere; d++) somewhere = problem_allows_all(p, u, d);
     if (!somewhere) conflict(p, "colocation: no device can run the whole group of %s", g->name[u.member[0]]);
   }
-  int64_t weights = 0, room = room_for_weights(p);
+  int64_t weights = 0, room = problem_room_bytes(p);
   for (int32_t v = 0; v < g->n_operators; v++) weights = sat_add(weights, g->weight_bytes[v]);
   if (weights > room) refuse_weights(p, weights, room);
 }

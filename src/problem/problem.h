@@ -99,6 +99,10 @@ static inline int64_t problem_time_ns(const situ_problem *p, int32_t v, int32_t 
   return p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
 }
 
+/* Whether some device of a memory may be used, and the bytes of all such memories, those of a pool once; saturates. */
+bool problem_uses_memory(const situ_problem *p, int32_t m);
+int64_t problem_room_bytes(const situ_problem *p);
+
 /* Whether gradients of weights are passes of their own. */
 static inline bool problem_delays(const situ_problem *p) {
   return p->schedule == SITU_SCHEDULE_ZB_H1 || p->schedule == SITU_SCHEDULE_ZB_V;

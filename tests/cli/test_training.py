@@ -275,5 +275,11 @@ def test_activations_that_never_fit_are_refused_with_what_they_need():
     situ("check", "none.json", out="verified: no plan exists")
 
 
+def test_memory_that_a_gpu_shares_with_its_host_is_said_once():
+    """The 128 GB of a Ryzen AI Max, which are those of its integrated GPU."""
+    out = situ("place", "builtin:gpt2?batch=600", "--training", "--platform", "ryzen-ai-max-395+radeon8060s", "--time-limit", "5", code=4)
+    assert re.search(r"all\s+memories\s+hold\s+128\s+GB", out), out
+
+
 if __name__ == "__main__":
     sys.exit(main(globals()))

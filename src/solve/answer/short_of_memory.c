@@ -66,26 +66,20 @@ static void add_needs(text_buffer *t, const need *needs, const situ_problem *p) 
   }
 }
 
-/* The largest memory that may be used, and all of them. False where one has no limit. */
-static bool find_room(int64_t *max, int64_t *all, const situ_problem *p) {
-  *max = *all = 0;
-  for (int32_t m = 0; m < p->n_memories; m++) {
-    bool used = false;
-    for (int32_t d = 0; d < p->n_devices; d++) used |= p->memory_of[d] == m && !p->unused[d];
-    if (!used) continue;
-    if (p->platform->memory_bytes[m] == SITU_UNLIMITED_BYTES) return false;
-    *max = max64(*max, p->platform->memory_bytes[m]);
-    *all = sat_add(*all, p->platform->memory_bytes[m]);
-  }
-  return true;
+/* The largest memory that may be used; SITU_UNLIMITED_BYTES where one has no limit. */
+static int64_t max_room(const situ_problem *p) {
+  int64_t max = 0;
+  for (int32_t m = 0; m < p->n_memories; m++)
+    if (problem_uses_memory(p, m)) max = max64(max, p->platform->memory_bytes[m]);
+  return max;
 }
 
 /* Adds what is a good part of what memories hold. Whether anything is. */
 static bool add_shortage(text_buffer *t, const situ_problem *p, arena *a) {
   char size[TEXT_UNIT_BYTES], other[TEXT_UNIT_BYTES];
-  int64_t max, all, together;
+  int64_t max = max_room(p), all = problem_room_bytes(p), together;
   need *needs = ARENA_NEW(a, need, p->units.n);
-  if (!needs || p->units.n == 0 || !find_room(&max, &all, p) || !find_needs(needs, &together, p, a)) return false;
+  if (!needs || p->units.n == 0 || max == SITU_UNLIMITED_BYTES || !find_needs(needs, &together, p, a)) return false;
   bool full = together > all / 2, large = needs[0].bytes > max / 2;
   if (full) {
     text_sizes(size, other, together, all);
