@@ -99,7 +99,9 @@ static situ_status open_by_dimension(situ_instance **out, fit_call *q, const cha
   r->dims = q->dims;
   r->n_dims = n + 1;
   situ_status status = situ_instance_open(out, &q->searches.instance, q->error);
+  q->into->dimension = name;
   if (status == SITU_STATUS_OK) return status;
+  q->into->dimension = NULL;
   q->dims = NULL;
   r->dims = given;
   r->n_dims = n;

@@ -14,6 +14,7 @@ struct situ_fitting {
   goal goal;
   situ_fit_quantity quantity;
   bool inputs;                 /* the amounts are inputs of a step, not streams of a language model with caches */
+  const char *dimension;       /* of a file, whose size the amounts are; NULL: not of a file */
   situ_fit_row rows[FIT_ROWS]; /* by rising amount */
   situ_instance *instances[FIT_ROWS];
   const char *scopes[FIT_ROWS]; /* the plans that the finding is about */

@@ -207,7 +207,7 @@ static situ_status try_hidden(situ_plan **plan, situ_instance **instance, const 
     c_locale_print(
         line, sizeof line,
         "without a GPU in sight of %.40s the CPU alone is estimated to take %s; it may take %g times as long, so "
-        "measure before you hide the GPU",
+        "measure before you hide the GPU; with a larger --ubatch weights are copied less often",
         engine, text_time(a, host_ns), GAIN_OF_HOSTS);
   return instance_add_note(*instance, line, error);
 }

@@ -122,8 +122,8 @@ static char *fit_json(const situ_fitting *f) {
   const situ_problem *p = problem_of(f);
   json_value *root =
       OBJECT({"version", .text = situ_version()}, {"model", .text = f->model}, {"platform", .text = f->platform},
-             {"quantity", .text = situ_fit_quantity_name(f->quantity)}, {"goal", .text = f->goal.text},
-             {"answer", AS_INDEX, .n = answer < 0 ? -1 : f->rows[answer].amount},
+             {"quantity", .text = situ_fit_quantity_name(f->quantity)}, {"dimension", .text = f->dimension},
+             {"goal", .text = f->goal.text}, {"answer", AS_INDEX, .n = answer < 0 ? -1 : f->rows[answer].amount},
              {"limit_reached", AS_BOOL, .n = answer >= 0 && f->rows[answer].amount >= f->max},
              {"proved", AS_BOOL, .n = next && next->finding == SITU_FIT_IMPOSSIBLE},
              {"memory", AS_TREE, .tree = memory_json(f)}, {"rows", AS_TREE, .tree = rows_json(add_amounts, f)});
@@ -141,6 +141,7 @@ static char *fit_text(const situ_fitting *f, const situ_report_options *options)
   text_add(&t, f->quantity == SITU_FIT_CONTEXT ? ", the longest context"
                : f->inputs                     ? ", the largest batch"
                                                : ", the most streams");
+  if (f->dimension) text_add(&t, " (dimension %s)", f->dimension);
   if (f->goal.text) text_add(&t, " for %s", f->goal.text);
   text_add(&t, "\n\n");
   rows_text(&t, add_amounts, f, options);

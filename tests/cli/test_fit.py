@@ -107,7 +107,7 @@ def test_the_largest_batch_of_a_file_is_that_of_its_dimension():
     assert all(row["inputs_per_second"] * row["value_ns"] / 1e9 - row["amount"] < 1e-6 for row in found["rows"] if "value_ns" in row)
     text = situ("fit", "m.onnx", *machine(4_800_000), "--what", "batch")
     assert "caches" not in text and "memory  gpu: 4.00 MB of weights, 800 KB of buffers" in text, text
-    assert "the largest batch" in text and "answer  200 inputs" in text and "201 inputs: proved impossible; memory: " in text, text
+    assert "the largest batch (dimension N)" in text and found["dimension"] == "N" and "answer  200 inputs" in text and "201 inputs: proved impossible; memory: " in text, text
     pathlib.Path("m.onnx").write_bytes(onnx_writer.model(onnx_writer.graph(
         [node], [onnx_writer.value("x", [4, 1000])], [onnx_writer.value("y", [4, 1000])], [weights])))
     situ("fit", "m.onnx", *machine(10**9), "--what", "batch", code=2, err="dynamic dimension called batch")

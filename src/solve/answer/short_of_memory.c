@@ -80,7 +80,8 @@ static bool add_shortage(text_buffer *t, const situ_problem *p, arena *a) {
   int64_t max = max_room(p), all = problem_room_bytes(p), together;
   need *needs = ARENA_NEW(a, need, p->units.n);
   if (!needs || p->units.n == 0 || max == SITU_UNLIMITED_BYTES || !find_needs(needs, &together, p, a)) return false;
-  bool full = together > all / 2, large = needs[0].bytes > max / 2;
+  bool full = together > all / 2,
+       large = p->zero == 0 && needs[0].bytes > max / 2; /* replicas share what stays together */
   if (full) {
     text_sizes(size, other, together, all);
     text_add(t, "memory: at one moment weights and tensors in use take at least %s, all memories hold %s", size, other);
