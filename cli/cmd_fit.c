@@ -72,14 +72,12 @@ const command fit_command = {
     .about =
         "Answers what fits: the largest context of a language model on a platform, or with --what batch the largest "
         "number of parallel streams, each with a cache of its own; of any other model, and of training steps, the "
-        "largest "
-        "batch (of a file, its dynamic dimension batch, batch_size, N, n, bs or B). Amounts are doubled until no plan "
-        "keeps all "
-        "memories, then bisected. Every row is a checked plan with its layers, speed and the memory of its fullest "
-        "device. Says whether the next amount is proved impossible or only was not found within 1 s (--time-limit, "
-        "--steps). With --goal, plans must be fast enough, too. Each of several files, such as quantisations of one "
-        "model, is a row, and the answer is the largest that fits, with --context for that context. Exit code 0 with "
-        "an answer, 4 if it is proved that nothing fits, 5 if nothing was found.",
+        "largest batch (of a file, its dynamic dimension batch, batch_size, N, n, bs or B). Amounts are doubled "
+        "until no plan keeps all memories, then bisected. Every row is a checked plan with its layers, speed and the "
+        "memory of its fullest device. Says whether the next amount is proved impossible or only was not found "
+        "within 1 s (--time-limit, --steps). With --goal, plans must be fast enough, too. Each of several files, "
+        "such as quantisations of one model, is a row, and the answer is the largest that fits, with --context for "
+        "that context. Exit code 0 with an answer, 4 if it is proved that nothing fits, 5 if nothing was found.",
     .examples =
         "situ fit model.gguf --platform cpu+rtx4090-24g\n"
         "situ fit model.gguf --platform 'cpu+2*rtx3090-24g' --goal 'tokens/s>=20'\n"

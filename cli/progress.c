@@ -22,7 +22,7 @@ static const char *short_time(char into[32], int64_t time_ns) {
   return into;
 }
 
-static void add(progress *p, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void add(progress *p, const char *format, ...) {
   char line[256];
   va_list rest;
   va_start(rest, format);

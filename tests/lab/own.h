@@ -2,7 +2,7 @@
 #ifndef SITU_LAB_OWN_H
 #define SITU_LAB_OWN_H
 
-#define OWN(T) __attribute__((cleanup(T##_drop))) T
+#define OWN(T) __attribute__((cleanup(T##_drop), unused)) T
 
 /* Of T, held by a pointer, that T_free frees. */
 #define OWNED(T)         \
