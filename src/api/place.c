@@ -226,6 +226,19 @@ static situ_status note_recompute(situ_instance *i, const situ_plan *plan, situ_
                            error);
 }
 
+/* Without a host the first device counts as one: it leads no replicas and is none (docs/model.md, replication). */
+static situ_status note_no_host(situ_instance *i, situ_error *error) {
+  const situ_problem *p = i->problem;
+  const situ_device *host = &i->platform->devices[p->host];
+  char line[256];
+  if (!p->replicate || host->is_host || p->n_devices < 2) return SITU_STATUS_OK;
+  snprintf(line, sizeof line,
+           "no device is a host, so %.64s counts as one and shares no part with replicas; with a host, as in cpu+..., "
+           "which --unused cpu keeps free, it may",
+           host->name);
+  return instance_add_note(i, line, error);
+}
+
 static bool is_desktop_card(const situ_device *d) {
   static const char *const makes[] = {"rtx", "gtx", "rx"};
   for (size_t k = 0; k < sizeof makes / sizeof *makes; k++) {
@@ -265,6 +278,7 @@ static situ_status place_one_size(situ_plan **out, situ_instance **instance, con
   if (status == SITU_STATUS_OK && size == 1 && is_for_groups(*instance))
     status = instance_add_note(*instance, "--tensor-parallel auto also splits operators over several devices", error);
   if (status == SITU_STATUS_OK) status = note_idle(*instance, *out, error);
+  if (status == SITU_STATUS_OK) status = note_no_host(*instance, error);
   if (status == SITU_STATUS_OK) status = note_recompute(*instance, *out, error);
   if (status == SITU_STATUS_OK) status = note_generic_host(*instance, *out, error);
   if (status == SITU_STATUS_OK) status = note_measuring(*instance, error);

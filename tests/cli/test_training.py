@@ -281,5 +281,12 @@ def test_memory_that_a_gpu_shares_with_its_host_is_said_once():
     assert re.search(r"all\s+memories\s+hold\s+128\s+GB", out), out
 
 
+def test_without_a_host_a_note_says_that_the_first_device_has_no_replicas():
+    call = ["builtin:gpt2?layers=2&hidden=64&heads=2&seq=16&vocab=100", "--training", "--objective", "throughput", "--steps", "10"]
+    for platform, more, noted in (("2*rtx4090", ["--replicate"], True), ("2*rtx4090", [], False), ("cpu+2*rtx4090", ["--replicate"], False)):
+        text = " ".join(situ("place", *call, "--platform", platform, *more).split())
+        assert ("no device is a host, so gpu0 counts as one" in text) == noted, text
+
+
 if __name__ == "__main__":
     sys.exit(main(globals()))
