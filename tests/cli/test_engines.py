@@ -57,6 +57,11 @@ def rows():
 known_rows = functools.cache(rows)  # looking for engines takes as long as a small test
 
 
+def runners():
+    """Those installed that run ONNX files."""
+    return [name for name in ("onnxruntime", "openvino") if not known_rows()[name]["missing"]]
+
+
 def engine(name="onnxruntime"):
     """The row of one that is installed, or a skip that says why it is not."""
     row = known_rows()[name]
@@ -307,18 +312,16 @@ def test_what_cannot_be_run_says_why():
     path = need("data/onnx/mnist.onnx")
     situ("place", path, "--platform", "2*cpu", "--steps", "1", "-o", "plan.json")
     situ("run", "plan.json", "--engine", "frob", code=2, err="no engine of this name")
-    for name, row in known_rows().items():
-        if not row["missing"]:
-            situ("run", "plan.json", "--engine", name, "--time-limit", "0.000001", code=8,
-                 err="gave no answer|listens no more")
-            situ("run", "plan.json", "--engine", name, "--device", "FROB", code=3, err="FROB")
+    for name in runners():
+        situ("run", "plan.json", "--engine", name, "--time-limit", "0.000001", code=8, err="gave no answer|listens no more")
+        situ("run", "plan.json", "--engine", name, "--device", "FROB", code=3, err="FROB")
     assert left() == []
     assert subprocess.run(["pgrep", "-P", str(os.getpid()), "situ"], capture_output=True).stdout == b""
 
 
 def test_engines_run_in_process_too():
     """Parts of two devices, in situ's own process: the same outputs; a period cannot be measured so."""
-    found = [name for name, row in known_rows().items() if not row["missing"] and name != "pytorch"]
+    found = runners()
     if not found:
         raise Skip("no engine is installed (tools/setup.sh engines)")
     path = need("data/onnx/mnist.onnx")
@@ -384,7 +387,7 @@ def kill_workers(process):
 def test_a_worker_that_is_killed_or_stopped_is_one_error_and_nothing_stays():
     path = need("data/onnx/mnist.onnx")
     situ("place", path, "--platform", "2*cpu", "--steps", "10", "-o", "plan.json")
-    found = [name for name, row in known_rows().items() if not row["missing"]]
+    found = runners()
     if not found:
         raise Skip("no engine is installed (tools/setup.sh engines)")
     for k, name in enumerate(found):
