@@ -7,8 +7,7 @@
 
 enum { BEFORE = 1, BEHIND = 2, N_PROBES = 6 };
 
-/* Whether the operator takes time on every device that it may use. Only then is there an instant at which it runs. */
-static bool takes_time(const situ_problem *p, int32_t v) {
+bool alive_takes_time(const situ_problem *p, int32_t v) {
   for (int32_t d = 0; d < p->n_devices; d++)
     if (problem_allows(p, v, d) && problem_time_ns(p, v, d) == 0) return false;
   return true;
@@ -64,7 +63,7 @@ static void add_tensor(int64_t *bytes, holders *h, int32_t t, bool once) {
 static bool add_tensors(int64_t *bytes, const situ_problem *p, int32_t at, bool once, arena *scratch) {
   arena_mark mark = arena_get_mark(scratch);
   holders h;
-  if (!takes_time(p, at)) return true;
+  if (!alive_takes_time(p, at)) return true;
   bool made = holders_init(&h, p, at, scratch);
   for (int32_t t = 0; made && t < p->graph->n_tensors; t++) add_tensor(bytes, &h, t, once);
   arena_release(scratch, mark);
@@ -165,7 +164,7 @@ bool alive_find(int32_t *at, const situ_problem *p, arena *scratch) {
   if (made) {
     int32_t all = find_chain(chain, next, length, p->graph);
     for (int32_t k = 0; k < all; k++)
-      if (takes_time(p, chain[k])) chain[kept++] = chain[k];
+      if (alive_takes_time(p, chain[k])) chain[kept++] = chain[k];
   }
   for (int32_t low = 0, high = kept; made && low < high;) {
     int32_t step = (high - low + N_PROBES - 1) / N_PROBES, best = -1;

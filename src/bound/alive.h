@@ -5,6 +5,9 @@
 
 #include "view/items.h"
 
+/* Whether the operator takes time on every device that it may use. Only then is there an instant at which it runs. */
+bool alive_takes_time(const situ_problem *p, int32_t v);
+
 /* An operator during which units hold many bytes: the best that is found on a long chain of operators. -1 where no
  * memory can be too small, or the problem is no stream. O((V + E) log V). False without memory. */
 bool alive_find(int32_t *at, const situ_problem *p, arena *scratch);

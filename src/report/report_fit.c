@@ -113,7 +113,7 @@ static void add_memory(text_buffer *t, const situ_fitting *f, const situ_report_
            narrow ? "" : text_size(c, caches / F16_BITS * (F16_BITS - Q8_0_BITS)), text_size(w, weights / 2),
            text_size(b, caches / f->rows[answer].amount * (f->quantity == SITU_FIT_CONTEXT ? 1000 : 1)),
            f->quantity == SITU_FIT_CONTEXT ? "1,000 tokens" : "a stream");
-  text_add_wrapped(t, line, "  room    ", "          ", report_width(options));
+  text_add_wrapped(t, line, "  advice  ", "          ", report_width(options));
 }
 
 static char *fit_json(const situ_fitting *f) {

@@ -14,7 +14,7 @@ typedef struct command_words {
 } command_words;
 
 /* Splits a text as a shell does: quotes, backslashes, comments to the end of the line, and a backslash at its end that
- * joins it with the next; what `docker run` is told about its container is left out. Lists of YAML, as manifests have
+ * joins it with the next; options of `docker run` itself are left out. Lists of YAML, as manifests have
  * them ("- WORD" in lines, ["WORD", "WORD"], key: [WORD, WORD]), are words in turn. Nothing is run or replaced.
  * BAD_INPUT for a quote that does not end, and above 4096 words. */
 situ_status command_words_split(command_words *out, const char *text, arena *a, situ_error *error);

@@ -30,11 +30,8 @@ static int64_t own_bytes(const situ_problem *p, unit_members u) {
   int64_t held = 0, running = 0;
   for (int32_t i = 0; i < u.n; i++) {
     int32_t v = u.member[i];
-    bool takes_time = true;
-    for (int32_t d = 0; d < p->n_devices && stream; d++)
-      takes_time &= !problem_allows(p, v, d) || problem_time_ns(p, v, d) > 0;
     held = sat_add(held, held_bytes(p, v));
-    if (takes_time) running = max64(running, footprint_running_bytes(p, v));
+    if (!stream || alive_takes_time(p, v)) running = max64(running, footprint_running_bytes(p, v));
   }
   return sat_add(held, running);
 }
